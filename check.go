@@ -1,0 +1,201 @@
+package firn
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/retention"
+	"github.com/firndb/firn/schema"
+)
+
+// Check examines the store at path, which may be in use: the file's own
+// integrity, every entry of an index against the log, the chain of versions
+// of every document, and that the log has no row that the indexes lack. Each
+// problem is reported as one line; their number is returned. The error is for
+// a store that cannot be examined.
+func Check(path string, report func(problem string)) (problems int, err error) {
+	engine, err := schema.Open(path, schema.Options{ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	s, err := engine.Session()
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	if err := s.Begin(); err != nil {
+		return 0, err
+	}
+	c := checker{s: s, report: report}
+	err = c.run()
+	return c.problems, errors.Join(err, s.End())
+}
+
+// checkPage is how many rows or entries are read at once.
+const checkPage = 1024
+
+type checker struct {
+	s        schema.Session
+	report   func(string)
+	problems int
+
+	watermark Timestamp
+	horizon   retention.Horizon
+	merged    int          // entries by id up to the watermark
+	last      schema.Entry // the entry before the present one
+}
+
+func (c *checker) problem(format string, args ...any) {
+	c.problems++
+	c.report(fmt.Sprintf(format, args...))
+}
+
+func (c *checker) run() (err error) {
+	if err := c.s.Check(); err != nil {
+		c.problem("file: %v", err)
+	}
+	if c.watermark, err = index.ReadWatermark(c.s); err != nil {
+		return err
+	}
+	created, err := createdAt(c.s)
+	if err != nil {
+		return err
+	}
+	if err := c.horizon.Load(c.s, created); err != nil {
+		return err
+	}
+	if err := c.indexes(); err != nil {
+		return err
+	}
+	return c.log()
+}
+
+// indexes looks every entry up in the log.
+func (c *checker) indexes() error {
+	var page []schema.Entry
+	for {
+		var err error
+		if page, err = c.s.Entries(page[:0], c.last, checkPage); err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for _, e := range page {
+			if err := c.entry(e); err != nil {
+				return err
+			}
+			c.last = e
+		}
+	}
+}
+
+func (c *checker) entry(e schema.Entry) error {
+	row, err := c.s.Row(e.Index.Table(), e.Document(), e.TS)
+	if err != nil {
+		return err
+	}
+	byID := e.Index.Number() == 0
+	switch {
+	case row == nil && (byID || e.TS > c.horizon.Oldest()):
+		c.problem("index %d: entry of %q at %d leads to no row", e.Index, e.Key, e.TS)
+	case row == nil || !byID:
+	case row.Deleted != e.Deleted:
+		c.problem("index %d: entry of %q at %d says deleted=%t, its row %t", e.Index, e.Key, e.TS, e.Deleted, row.Deleted)
+	default:
+		c.chain(e, row)
+	}
+	if byID && e.TS <= c.watermark {
+		c.merged++
+	}
+	return nil
+}
+
+// chain holds a row's prev_ts against the version before it.
+func (c *checker) chain(e schema.Entry, row *schema.Row) {
+	var before Timestamp
+	if c.last.Index == e.Index && c.last.Key == e.Key {
+		before = c.last.TS
+	}
+	if row.Prev == before || before == 0 && row.Prev <= c.horizon.Oldest() {
+		return // the chain's end may have been pruned
+	}
+	if e.TS > c.watermark && before < row.Prev {
+		return // the version between is not merged yet
+	}
+	c.problem("document %q of table %d at %d: prev_ts is %d, the version before it is at %d", row.ID, row.Table, row.TS, row.Prev, before)
+}
+
+// log counts the rows that must have entries.
+func (c *checker) log() error {
+	var page []*schema.Row
+	var cursor schema.Cursor
+	rows := 0
+	for {
+		var err error
+		if page, err = c.s.Log(page[:0], cursor, schema.MaxTimestamp, checkPage); err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, row := range page {
+			if row.TS <= c.watermark {
+				rows++
+			}
+			if row.Prev >= row.TS {
+				c.problem("document %q of table %d at %d: prev_ts %d is not older", row.ID, row.Table, row.TS, row.Prev)
+			}
+		}
+		end := page[len(page)-1]
+		cursor = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
+	}
+	if rows != c.merged {
+		c.problem("the log has %d rows up to %d, the indexes by id have %d entries", rows, c.watermark, c.merged)
+	}
+	return nil
+}
+
+// Reindex rebuilds all indexes of the store at path from its log. The store
+// must not be open. tables are the declarations of all tables that have
+// declared indexes. progress, if not nil, is called now and then with the
+// timestamp that has been reached and the last one.
+func Reindex(path string, tables []TableSpec, progress func(at, last Timestamp)) (err error) {
+	engine, err := schema.Open(path, schema.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	session, err := engine.Session()
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	cat, err := readCatalog(session)
+	if err != nil {
+		return err
+	}
+	declared, _, _, err := cat.declare(tables)
+	if err != nil {
+		return err
+	}
+	defs := map[schema.TableID]*index.Table{}
+	for _, t := range declared {
+		defs[t.def.ID] = t.def
+	}
+	if err := cat.undeclared(declared, defs); err != nil {
+		return err
+	}
+	last, err := session.Last()
+	if err != nil || last == nil {
+		return err
+	}
+	rows := 0
+	return rebuild(engine, session, defs, func(row *schema.Row) {
+		if rows++; progress != nil && rows%checkPage == 0 {
+			progress(row.TS, last.TS)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package firn
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/firndb/firn/journal"
+	"github.com/firndb/firn/reader"
+	"github.com/firndb/firn/retention"
+	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/writer"
+)
+
+// Errors of a store. Callers test them with errors.Is.
+var (
+	// ErrNotFound means that the document had no live version at the moment
+	// that was read. It is returned bare.
+	ErrNotFound = reader.ErrNotFound
+
+	// ErrCold means that Peek would have had to read the file. It is returned
+	// bare.
+	ErrCold = reader.ErrCold
+
+	// ErrCompacted means that the moment is before the horizon, so that no
+	// answer can be given. The error is a *CompactedError.
+	ErrCompacted = retention.ErrCompacted
+
+	// ErrFuture means that the moment has not come yet. The error is a
+	// *FutureError.
+	ErrFuture = errors.New("firn: moment is in the future")
+
+	// ErrForked means that a token belongs to another line of history.
+	ErrForked = journal.ErrForked
+
+	// ErrMoment means that a text does not name a moment.
+	ErrMoment = errors.New("firn: invalid moment")
+
+	// ErrClosed means that the store is closed, or closing; nothing was
+	// written.
+	ErrClosed = writer.ErrClosed
+
+	// ErrBusy means that too many writes are waiting, or that another process
+	// holds the file's write lock; nothing was written.
+	ErrBusy = writer.ErrBusy
+
+	// ErrInDoubt means that the outcome of a write is not known: its context
+	// ended while it was under way, or a commit or fsync failed. In the latter
+	// case nothing more can be written, and opening the store again decides.
+	ErrInDoubt = writer.ErrInDoubt
+
+	// ErrFull means that the disk is full; nothing was written. The store goes
+	// on and writes again when there is room.
+	ErrFull = schema.ErrFull
+
+	// ErrLocked means that the store is open already, here or in another
+	// process.
+	ErrLocked = schema.ErrLocked
+
+	// ErrTable means that a table or index is not declared, or is declared in
+	// a way that cannot work.
+	ErrTable = errors.New("firn: invalid table")
+)
+
+// CompactedError says how far back history reaches: Asked is before Oldest.
+type CompactedError = retention.CompactedError
+
+// FutureError says how far forward history reaches. It matches ErrFuture.
+type FutureError struct {
+	Asked  Timestamp // the moment that was asked for
+	Newest Timestamp // of the last commit
+}
+
+func (e *FutureError) Error() string {
+	return fmt.Sprintf("firn: moment is in the future: asked for %d, newest timestamp is %d", e.Asked, e.Newest)
+}
+
+// Is makes the error match ErrFuture.
+func (e *FutureError) Is(target error) bool { return target == ErrFuture }

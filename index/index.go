@@ -1,0 +1,130 @@
+// Package index derives index entries from rows and keeps the newest of them
+// in memory until they are merged into the file.
+//
+// An index maps order-preserving keys to documents, at every timestamp. Each
+// table has an index by id, with an entry for every version; a declared index
+// has an entry only when a key of a document appears or disappears.
+// [Table.Derive] computes them from a row and the row that it replaces.
+//
+// Entries newer than the file's indexes are the tail ([Tail]): an ordered run
+// in memory that the writer adds to and readers search beside the file. When
+// the active run is large, or the store idles, it is frozen and a [Merger]
+// writes it to the file in key order, in slices, while a new run takes what
+// comes. When the last slice is committed the watermark [WatermarkGlobal]
+// moves and the frozen run is dropped. On open a [Replayer] derives what the
+// log has behind the watermark.
+//
+// The package starts no goroutine and reads no clock. It does not decide when
+// to freeze or how much to merge at once: the writer does.
+package index
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/firndb/firn/schema"
+)
+
+// ErrDeclaration means that a table's declaration is not valid, or
+// contradicts the one that the store was made with.
+var ErrDeclaration = errors.New("index: invalid declaration")
+
+// KeyFunc calls add for each key under which a live document is found. It is
+// a pure function of its arguments; add copies the key.
+type KeyFunc func(id string, value []byte, add func(key []byte))
+
+// Spec declares one index of a table.
+type Spec struct {
+	Name   string
+	Prefix int // leading tuple elements of a key that name one ordered range
+	Keys   KeyFunc
+}
+
+// Table is a table as the store knows it: its id and what is derived from its
+// rows.
+type Table struct {
+	ID      schema.TableID
+	Name    string
+	Prefix  int  // leading tuple elements of an id that name one ordered range; 0: none
+	Counted bool // live documents are counted per prefix
+	Indexes []Spec
+}
+
+// PrefixOf is how many leading tuple elements of the index's keys name one
+// ordered range; 0 if it has none.
+func (t *Table) PrefixOf(x schema.IndexID) int {
+	if n := x.Number(); n > 0 {
+		return t.Indexes[n-1].Prefix
+	}
+	return t.Prefix
+}
+
+// Derive appends the entries that next makes when it replaces old, which is
+// nil when there was no version before. The first is always the entry by id.
+func (t *Table) Derive(dst []schema.Entry, old, next *schema.Row) []schema.Entry {
+	dst = append(dst, schema.Entry{Index: schema.ByID(t.ID), Deleted: next.Deleted, TS: next.TS, Key: next.ID})
+	for i := range t.Indexes {
+		dst = t.deriveDeclared(dst, i, old, next)
+	}
+	return dst
+}
+
+func (t *Table) deriveDeclared(dst []schema.Entry, i int, old, next *schema.Row) []schema.Entry {
+	before, after := t.keys(i, old), t.keys(i, next)
+	if before == nil && after == nil {
+		return dst
+	}
+	x := schema.Index(t.ID, i+1)
+	for _, key := range before {
+		if !slices.Contains(after, key) {
+			dst = append(dst, schema.Entry{Index: x, Deleted: true, TS: next.TS, Key: key, ID: next.ID})
+		}
+	}
+	for _, key := range after {
+		if !slices.Contains(before, key) {
+			dst = append(dst, schema.Entry{Index: x, TS: next.TS, Key: key, ID: next.ID})
+		}
+	}
+	return dst
+}
+
+// keys is the keys of one version in one declared index; nil for none.
+func (t *Table) keys(i int, row *schema.Row) []string {
+	if row == nil || row.Deleted {
+		return nil
+	}
+	var c keyCollector
+	t.Indexes[i].Keys(row.ID, row.Value, c.add)
+	return c.keys
+}
+
+type keyCollector struct{ keys []string }
+
+func (c *keyCollector) add(key []byte) {
+	if k := string(key); !slices.Contains(c.keys, k) {
+		c.keys = append(c.keys, k)
+	}
+}
+
+// Validate refuses declarations that cannot work.
+func (t *Table) Validate() error {
+	switch {
+	case t.Name == "" || len(t.Name) > 255:
+		return fmt.Errorf("%w: table name %q must have 1 to 255 bytes", ErrDeclaration, t.Name)
+	case t.Prefix < 0:
+		return fmt.Errorf("%w: table %q: negative prefix", ErrDeclaration, t.Name)
+	case t.Counted && t.Prefix == 0:
+		return fmt.Errorf("%w: table %q: counted, but no prefix to count by", ErrDeclaration, t.Name)
+	case len(t.Indexes) > 255:
+		return fmt.Errorf("%w: table %q: %d indexes, at most 255", ErrDeclaration, t.Name, len(t.Indexes))
+	}
+	seen := map[string]bool{}
+	for _, x := range t.Indexes {
+		if x.Name == "" || x.Keys == nil || x.Prefix < 0 || seen[x.Name] {
+			return fmt.Errorf("%w: table %q: index %q needs a name of its own, a key function and no negative prefix", ErrDeclaration, t.Name, x.Name)
+		}
+		seen[x.Name] = true
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package index
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/firndb/firn/schema"
+)
+
+// Names of the globals that this package keeps.
+const (
+	// WatermarkGlobal is the timestamp up to which every row of the log has
+	// its entries in the file's indexes, as a decimal number.
+	WatermarkGlobal = "indexed_ts"
+
+	// CountsGlobal is the live documents per counted prefix at the watermark:
+	// {"<table id>": {"<prefix, hexadecimal>": n}}.
+	CountsGlobal = "counts"
+)
+
+// Sink takes merged entries: the part of schema.Appender that a merge needs.
+type Sink interface {
+	Merge([]schema.Entry) error
+	SetGlobal(key, json string) error
+}
+
+// Merger moves a frozen run into the file. Its position advances only when
+// the caller says that a slice was committed, so a slice that failed is
+// written again; writing an entry twice is harmless.
+//
+// A Merger belongs to the writer's goroutine.
+type Merger struct {
+	tail   *Tail
+	counts Counts       // as of the frozen run's last timestamp
+	after  schema.Entry // what has been committed
+	slice  []schema.Entry
+	last   bool // the slice in hand is the run's last
+}
+
+// NewMerger makes a merger of the tail's runs.
+func NewMerger(tail *Tail) *Merger { return &Merger{tail: tail} }
+
+// Start freezes the tail for a merge; counts are the live documents at this
+// moment, and are not kept by reference. False if there is nothing to do.
+// Nothing may be staged.
+func (m *Merger) Start(counts Counts) bool {
+	if !m.tail.Freeze() {
+		return false
+	}
+	m.counts, m.after = counts.clone(), schema.Entry{}
+	return true
+}
+
+// Active says whether a merge is under way.
+func (m *Merger) Active() bool { return m.tail.Runs().Frozen != nil }
+
+// Write gives the next slice, of at most n entries, to sink, inside the
+// transaction that sink has open, and returns its length. The last slice also
+// moves the watermark.
+func (m *Merger) Write(sink Sink, n int) (int, error) {
+	frozen := m.tail.Runs().Frozen
+	m.slice = frozen.Slice(m.slice[:0], m.after, n)
+	m.last = len(m.slice) < n
+	if err := sink.Merge(m.slice); err != nil {
+		return 0, fmt.Errorf("merge %d entries: %w", len(m.slice), err)
+	}
+	if !m.last {
+		return len(m.slice), nil
+	}
+	if err := sink.SetGlobal(CountsGlobal, m.counts.encode()); err != nil {
+		return 0, fmt.Errorf("store counts: %w", err)
+	}
+	if err := sink.SetGlobal(WatermarkGlobal, strconv.FormatInt(int64(frozen.maxTS), 10)); err != nil {
+		return 0, fmt.Errorf("store watermark: %w", err)
+	}
+	return len(m.slice), nil
+}
+
+// Committed says that the slice of the last Write is in the file.
+func (m *Merger) Committed() {
+	if m.last {
+		m.tail.Drop()
+		m.after, m.slice, m.last = schema.Entry{}, nil, false
+		return
+	}
+	m.after = m.slice[len(m.slice)-1]
+}
+
+// ReadWatermark reads the file's watermark; 0 if no merge has ended yet.
+func ReadWatermark(s schema.Session) (schema.Timestamp, error) {
+	text, ok, err := s.Global(WatermarkGlobal)
+	if err != nil || !ok {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%w: global %s is %q", schema.ErrCorrupt, WatermarkGlobal, text)
+	}
+	return schema.Timestamp(n), nil
+}
+
+// Counts is the number of live documents per table and prefix.
+type Counts map[schema.TableID]map[string]int64
+
+// Add changes the count of one prefix.
+func (c Counts) Add(t schema.TableID, prefix string, delta int64) {
+	byPrefix := c[t]
+	if byPrefix == nil {
+		byPrefix = map[string]int64{}
+		c[t] = byPrefix
+	}
+	if byPrefix[prefix] += delta; byPrefix[prefix] == 0 {
+		delete(byPrefix, prefix)
+	}
+}
+
+func (c Counts) clone() Counts {
+	copied := Counts{}
+	for t, byPrefix := range c {
+		copied[t] = maps.Clone(byPrefix)
+	}
+	return copied
+}
+
+func (c Counts) encode() string {
+	shown := map[schema.TableID]map[string]int64{}
+	for t, byPrefix := range c {
+		shown[t] = map[string]int64{}
+		for prefix, n := range byPrefix {
+			shown[t][hex.EncodeToString([]byte(prefix))] = n
+		}
+	}
+	text, err := json.Marshal(shown)
+	if err != nil {
+		panic(err) // maps of integers can always be encoded
+	}
+	return string(text)
+}
+
+// ReadCounts reads the counts at the watermark.
+func ReadCounts(s schema.Session) (Counts, error) {
+	text, ok, err := s.Global(CountsGlobal)
+	if err != nil || !ok {
+		return Counts{}, err
+	}
+	var shown map[schema.TableID]map[string]int64
+	if err := json.Unmarshal([]byte(text), &shown); err != nil {
+		return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, CountsGlobal, err)
+	}
+	counts := Counts{}
+	for t, byPrefix := range shown {
+		for prefix, n := range byPrefix {
+			raw, err := hex.DecodeString(prefix)
+			if err != nil {
+				return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, CountsGlobal, err)
+			}
+			counts.Add(t, string(raw), n)
+		}
+	}
+	return counts, nil
+}

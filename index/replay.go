@@ -1,0 +1,143 @@
+package index
+
+import (
+	"fmt"
+
+	"github.com/firndb/firn/schema"
+)
+
+// replayPage is how many rows of the log are read at once.
+const replayPage = 1024
+
+// Replayer derives the entries of the log behind the watermark, when a store
+// opens or its indexes are rebuilt.
+type Replayer struct {
+	// Tables are all tables of the store, by id. A row of a table that is not
+	// here is an error: its entries could not be derived.
+	Tables  map[schema.TableID]*Table
+	Session schema.Session
+	Tail    *Tail
+	Counts  Counts // as of the watermark; Run brings them up to date
+
+	// Full, if set, is called between rows, when nothing is staged, with the
+	// timestamp that everything up to is derived; for merging when the tail
+	// has grown large.
+	Full func(upTo schema.Timestamp) error
+
+	// Row, if set, is shown every row, in the log's order.
+	Row func(*schema.Row)
+
+	last map[document]*schema.Row // newest row of each document seen
+}
+
+type document struct {
+	table schema.TableID
+	id    string
+}
+
+// Run replays the log behind after and returns the log's last timestamp, or
+// after if nothing is behind it.
+func (r *Replayer) Run(after schema.Timestamp) (schema.Timestamp, error) {
+	cursor := schema.Cursor{TS: after + 1}
+	r.last = map[document]*schema.Row{}
+	var rows []*schema.Row
+	var entries []schema.Entry
+	for {
+		var err error
+		rows, err = r.Session.Log(rows[:0], cursor, schema.MaxTimestamp, replayPage)
+		if err != nil {
+			return 0, fmt.Errorf("replay log behind %d: %w", cursor.TS, err)
+		}
+		if len(rows) == 0 {
+			return after, nil
+		}
+		for _, row := range rows {
+			if row.TS != after && r.Full != nil {
+				if err := r.full(after); err != nil {
+					return 0, err
+				}
+			}
+			after = row.TS
+			entries, err = r.replay(entries[:0], row)
+			if err != nil {
+				return 0, err
+			}
+			r.Tail.Insert(entries)
+		}
+		end := rows[len(rows)-1]
+		cursor = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
+	}
+}
+
+func (r *Replayer) full(upTo schema.Timestamp) error {
+	before := r.Tail.Watermark()
+	if err := r.Full(upTo); err != nil {
+		return err
+	}
+	if r.Tail.Watermark() != before {
+		clear(r.last) // bounded by the tail: older rows are looked up
+	}
+	return nil
+}
+
+func (r *Replayer) replay(entries []schema.Entry, row *schema.Row) ([]schema.Entry, error) {
+	table := r.Tables[row.Table]
+	if table == nil {
+		return nil, fmt.Errorf("%w: the log has rows of table %d, which is not declared", ErrDeclaration, row.Table)
+	}
+	old, err := r.old(table, row)
+	if err != nil {
+		return nil, err
+	}
+	if table.Counted || len(table.Indexes) > 0 {
+		r.last[document{row.Table, row.ID}] = row
+	}
+	if r.Counts != nil {
+		table.Count(r.Counts, old, row)
+	}
+	if r.Row != nil {
+		r.Row(row)
+	}
+	return table.Derive(entries, old, row), nil
+}
+
+// old is the row that row replaces, where the table needs it.
+func (r *Replayer) old(table *Table, row *schema.Row) (*schema.Row, error) {
+	if row.Prev == 0 || !table.Counted && len(table.Indexes) == 0 {
+		return nil, nil
+	}
+	if old := r.last[document{row.Table, row.ID}]; old != nil {
+		return old, nil
+	}
+	old, err := r.Session.Row(row.Table, row.ID, row.Prev)
+	if err != nil {
+		return nil, fmt.Errorf("replay row at %d: %w", row.TS, err)
+	}
+	return old, nil // nil if the compactor has removed it: then it was condemned, and its keys with it
+}
+
+// Count adds to counts what changes when next replaces old, which is nil when
+// there was no version before.
+func (t *Table) Count(counts Counts, old, next *schema.Row) {
+	delta := t.Delta(old, next)
+	if delta == 0 {
+		return
+	}
+	if n, ok := schema.PrefixLen(next.ID, t.Prefix); ok {
+		counts.Add(t.ID, next.ID[:n], delta)
+	}
+}
+
+// Delta is the change in the number of live documents: -1, 0 or 1; 0 in a
+// table that is not counted.
+func (t *Table) Delta(old, next *schema.Row) int64 {
+	wasLive, isLive := old != nil && !old.Deleted, !next.Deleted
+	switch {
+	case !t.Counted || wasLive == isLive:
+		return 0
+	case isLive:
+		return 1
+	default:
+		return -1
+	}
+}

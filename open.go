@@ -1,0 +1,234 @@
+package firn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/reader"
+	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/writer"
+)
+
+// Open opens the store at path, or makes one. It reads the part of the log
+// that is not in the indexes yet, and builds indexes that were declared since.
+//
+// A file that is not a Firn store, or has a newer format, is refused and not
+// touched. ErrLocked says that the store is open already.
+func Open(path string, o Options) (*Store, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	engine, err := schema.Open(path, schema.Options{Sync: o.sync(), CreatedAt: schema.TimestampOf(o.Now())})
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{opts: o, engine: engine}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), engine.Close())
+	}
+	s.start()
+	return s, nil
+}
+
+// start starts the goroutines.
+func (s *Store) start() {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.run, ctx = errgroup.WithContext(ctx)
+	s.run.Go(func() error { return s.writer.Run(ctx) })
+	if s.opts.Retention > 0 {
+		s.run.Go(func() error { return s.runHorizon(ctx) })
+	}
+}
+
+// load reads what the store must know before the first call.
+func (s *Store) load() error {
+	session, err := s.engine.Session()
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	if err := s.loadGlobals(session); err != nil {
+		return err
+	}
+	cat, err := readCatalog(session)
+	if err != nil {
+		return err
+	}
+	known := len(cat)
+	last, err := session.Last()
+	if err != nil {
+		return err
+	}
+	defs, err := s.declare(session, cat)
+	if err != nil {
+		return err
+	}
+	watermark, err := index.ReadWatermark(session)
+	if err != nil {
+		return err
+	}
+	s.tail = index.NewTail(watermark)
+	s.head = reader.NewHead(reader.Options{Engine: s.engine, Tail: s.tail, Budget: s.opts.Memory})
+	if last == nil || known == 0 {
+		for _, t := range s.tables {
+			s.head.Assume(t.def.ID)
+		}
+	}
+	newest, err := s.replay(session, defs, watermark)
+	if err != nil {
+		return err
+	}
+	s.writer = writer.New(writer.Options{
+		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.horizon.Oldest()),
+		Durability: s.opts.Durability, Now: s.opts.Now, Logger: s.opts.Logger,
+		MaxQueue: s.opts.MaxQueue, TailEntries: s.opts.TailEntries, TailBytes: s.opts.tailBytes(),
+	})
+	return nil
+}
+
+func (s *Store) loadGlobals(session schema.Session) error {
+	text, _, err := session.Global(schema.GlobalIncarnation)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(text), &s.incarnation); err != nil {
+		return fmt.Errorf("%w: global incarnation is %q", schema.ErrCorrupt, text)
+	}
+	created, err := createdAt(session)
+	if err != nil {
+		return err
+	}
+	return s.horizon.Load(session, created)
+}
+
+// createdAt is when the store was made: the horizon of a store that has never
+// forgotten anything.
+func createdAt(session schema.Session) (Timestamp, error) {
+	text, ok, err := session.Global(schema.GlobalCreated)
+	if err != nil || !ok {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: global created is %q", schema.ErrCorrupt, text)
+	}
+	return Timestamp(n), nil
+}
+
+// declare makes the tables and stores what is new in the catalog, building
+// the indexes that an older store lacks.
+func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID]*index.Table, error) {
+	tables, grown, changed, err := cat.declare(s.opts.Tables)
+	if err != nil {
+		return nil, err
+	}
+	defs := map[schema.TableID]*index.Table{}
+	for _, t := range tables {
+		defs[t.def.ID] = t.def
+	}
+	if err := cat.undeclared(tables, defs); err != nil {
+		return nil, err
+	}
+	s.tables = tables
+	if grown {
+		s.opts.Logger.Info("building new indexes")
+		if err := rebuild(s.engine, session, defs, nil); err != nil {
+			return nil, err
+		}
+	}
+	if !changed {
+		return defs, nil
+	}
+	return defs, transact(s.engine.Appender(), cat.store)
+}
+
+// replay derives the index entries of the log behind the watermark.
+func (s *Store) replay(session schema.Session, defs map[schema.TableID]*index.Table, watermark Timestamp) (Timestamp, error) {
+	counts, err := index.ReadCounts(session)
+	if err != nil {
+		return 0, err
+	}
+	r := index.Replayer{Tables: defs, Session: session, Tail: s.tail, Counts: counts, Row: s.head.Warm}
+	r.Full = mergeWhenFull(s.engine.Appender(), s.tail, counts)
+	newest, err := r.Run(watermark)
+	if err != nil {
+		return 0, err
+	}
+	s.head.Opened(newest, counts)
+	return newest, nil
+}
+
+// rebuild derives the indexes anew from the whole log.
+func rebuild(engine schema.Engine, session schema.Session, defs map[schema.TableID]*index.Table, row func(*schema.Row)) error {
+	app := engine.Appender()
+	err := transact(app, func(a schema.Appender) error {
+		return errors.Join(a.DropIndexes(), a.SetGlobal(index.WatermarkGlobal, "0"), a.SetGlobal(index.CountsGlobal, "{}"))
+	})
+	if err != nil {
+		return fmt.Errorf("drop indexes: %w", err)
+	}
+	tail, counts := index.NewTail(0), index.Counts{}
+	r := index.Replayer{Tables: defs, Session: session, Tail: tail, Counts: counts, Row: row}
+	r.Full = mergeWhenFull(app, tail, counts)
+	if _, err := r.Run(0); err != nil {
+		return err
+	}
+	return mergeAll(app, tail, counts)
+}
+
+// mergeWhenFull keeps the tail bounded while a log is replayed.
+func mergeWhenFull(app schema.Appender, tail *index.Tail, counts index.Counts) func(Timestamp) error {
+	return func(Timestamp) error {
+		if active, _ := tail.Size(); active.Entries < 2*maxTail {
+			return nil
+		}
+		return mergeAll(app, tail, counts)
+	}
+}
+
+// rebuildSlice is how many entries are merged in one transaction while nobody
+// waits.
+const rebuildSlice = 1 << 14
+
+func mergeAll(app schema.Appender, tail *index.Tail, counts index.Counts) error {
+	m := index.NewMerger(tail)
+	if !m.Start(counts) {
+		return nil
+	}
+	for m.Active() {
+		err := transact(app, func(a schema.Appender) error {
+			_, err := m.Write(a, rebuildSlice)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		m.Committed()
+	}
+	_, err := app.Checkpoint()
+	return err
+}
+
+// transact runs fn in a transaction on a write session that nobody else uses
+// yet.
+func transact(app schema.Appender, fn func(schema.Appender) error) error {
+	if err := app.Begin(); err != nil {
+		return err
+	}
+	err := fn(app)
+	if err == nil {
+		err = app.Commit()
+	}
+	if err != nil {
+		return errors.Join(err, app.Rollback())
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package firn
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/writer"
+)
+
+// Durability is what an answered write promises.
+type Durability = writer.Durability
+
+// The degrees of durability. Whichever is chosen, a crash of the process
+// loses nothing that was answered, and no crash damages the file.
+const (
+	// Always answers after an fsync, which the transactions of a group share.
+	Always = writer.Always
+
+	// EverySecond answers after the commit; an fsync follows within a second.
+	// A power cut may take the last second.
+	EverySecond = writer.EverySecond
+
+	// None leaves the fsync to the operating system.
+	None = writer.None
+)
+
+// Options of a store. The zero value is ready for production.
+type Options struct {
+	// Tables are the tables that the program uses. A table that the store has
+	// never seen is created. All tables that have declared indexes must be
+	// declared whenever the store is opened.
+	Tables []TableSpec
+
+	// Durability of an answered write; Always by default.
+	Durability Durability
+
+	// Memory is the budget in bytes for documents and ranges kept in memory: 0
+	// is 256 MiB, negative is none. What else the store takes (page caches, the
+	// tail of the index) is about half as much again, at least 32 MiB.
+	Memory int64
+
+	// Retention is how far back history is kept at least. 0 is for ever.
+	Retention time.Duration
+
+	// TailEntries bounds the index entries that wait in memory to be merged
+	// into the file; 0 chooses by Memory, at most 262,144.
+	TailEntries int
+
+	// MaxQueue bounds the transactions that wait for the writer; 0 is 65,536.
+	MaxQueue int
+
+	// Logger is told what no caller can be told; nil discards it.
+	Logger *slog.Logger
+
+	// Now is the wall clock; nil is time.Now.
+	Now func() time.Time
+}
+
+const (
+	defaultMemory = 256 << 20
+
+	// The tail takes up to a quarter of the memory budget, and up to as much
+	// again while it is merged. An entry takes about 120 bytes.
+	tailShare     = 4
+	minTailBytes  = 4 << 20
+	bytesPerEntry = 128
+	maxTail       = 1 << 18
+)
+
+func (o Options) withDefaults() Options {
+	if o.Memory == 0 {
+		o.Memory = defaultMemory
+	}
+	o.Memory = max(o.Memory, 0)
+	if o.TailEntries == 0 {
+		o.TailEntries = min(int(o.tailBytes()/bytesPerEntry), maxTail)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func (o Options) tailBytes() int64 { return max(o.Memory/tailShare, minTailBytes) }
+
+func (o Options) validate() error {
+	switch {
+	case o.Durability < Always || o.Durability > None:
+		return fmt.Errorf("firn: durability %d is unknown", o.Durability)
+	case o.Retention < 0:
+		return fmt.Errorf("firn: retention %s is negative", o.Retention)
+	case o.TailEntries < 0 || o.MaxQueue < 0:
+		return fmt.Errorf("firn: tail entries %d and queue %d must not be negative", o.TailEntries, o.MaxQueue)
+	}
+	return nil
+}
+
+// sync is the durability as the engine knows it.
+func (o Options) sync() schema.Sync {
+	if o.Durability == Always {
+		return schema.SyncFull
+	}
+	return schema.SyncNormal
+}

@@ -1,0 +1,135 @@
+package reader
+
+import (
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// adoption is a whole range that a view has read, offered to the head.
+type adoption struct {
+	key   rangeKey
+	table *index.Table
+	tree  *tree
+	at    schema.Timestamp // the tree is the range as of this moment
+	bytes int64
+}
+
+// offer gives a loaded range to the head. It is taken over at once when no
+// group runs, and by the writer before the next group otherwise; when many
+// wait already it is dropped, and the next reader loads it again.
+func (h *Head) offer(a adoption) {
+	if a.bytes > h.budget/largestShare {
+		return
+	}
+	select {
+	case h.adopts <- a:
+	default:
+	}
+	if h.group.TryLock() {
+		h.adoptOffered()
+		h.group.Unlock()
+	}
+}
+
+// adoptOffered takes over what was offered. The caller holds the group lock
+// and nothing is staged.
+func (h *Head) adoptOffered() {
+	for {
+		select {
+		case a := <-h.adopts:
+			h.adopt(a)
+		default:
+			return
+		}
+	}
+}
+
+// adopt brings a range up to date with what was published since it was read,
+// which the tail knows, and adds it. It gives up, without harm, when the tail
+// has been merged since or a row that it needs cannot be read.
+func (h *Head) adopt(a adoption) {
+	h.mu.RLock()
+	present, newest := h.ranges.byKey[a.key] != nil, h.newest
+	h.mu.RUnlock()
+	runs := h.tail.Runs()
+	if present || h.tail.Watermark() > a.at {
+		return
+	}
+	s := &span{key: a.key, work: a.tree, workBytes: a.bytes}
+	if newest > a.at && !h.catchUp(s, a, runs) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ranges.publish(s, max(newest, a.at))
+	h.ranges.add(s)
+	h.shrinkLocked()
+}
+
+// load is adopt for a running transaction: the range as published is read
+// into the head, and what the group has staged is applied to it.
+func (h *Head) load(t *index.Table, k rangeKey) (*span, error) {
+	tx := h.transactionView()
+	past := *tx // the same session and runs, without what is staged
+	past.tx, past.at = false, h.Newest()
+	tr, bytes, err := past.readTree(t, k)
+	tx.file = past.file
+	if err != nil {
+		return nil, err
+	}
+	s := &span{key: k, work: tr, workBytes: bytes}
+	if bytes <= h.budget/largestShare {
+		h.mu.Lock()
+		h.ranges.publish(s, past.at)
+		h.ranges.add(s)
+		h.mu.Unlock()
+		h.staged.adopted = append(h.staged.adopted, s)
+	}
+	for _, e := range h.staged.entries {
+		if e.Index == k.index && len(e.Key) >= len(k.prefix) && e.Key[:len(k.prefix)] == k.prefix {
+			h.staged.undos = append(h.staged.undos, h.stageEntry(s, e))
+		}
+	}
+	return s, nil
+}
+
+// catchUp applies the tail's entries after a.at to the range.
+func (h *Head) catchUp(s *span, a adoption, runs index.Runs) bool {
+	view := h.transactionView()
+	defer view.release()
+	r := prefixRange(a.key.index, a.key.prefix)
+	for _, run := range []*index.Run{runs.Frozen, runs.Active} {
+		for done := run == nil; !done; {
+			var entries []schema.Entry
+			entries, r, done = run.Scan(nil, r, schema.MaxTimestamp, maxChunk)
+			for _, e := range entries {
+				if e.TS > a.at && !h.catchUpEntry(s, a.table, view, e) {
+					return false
+				}
+			}
+		}
+		r = prefixRange(a.key.index, a.key.prefix)
+	}
+	return true
+}
+
+func (h *Head) catchUpEntry(s *span, t *index.Table, view *View, e schema.Entry) bool {
+	switch {
+	case e.Deleted:
+		s.remove(e.Key)
+	case e.Index.Number() > 0:
+		s.set(e.Key, element{id: e.ID})
+	default:
+		row, err := view.version(t, e.Key, e.TS)
+		if err != nil {
+			return false
+		}
+		s.set(e.Key, element{id: e.Key, row: row})
+	}
+	return true
+}
+
+// prefixRange is all keys of an index with a prefix.
+func prefixRange(x schema.IndexID, prefix string) schema.KeyRange {
+	return schema.KeyRange{Index: x, From: prefix, To: string(schema.PrefixEnd([]byte(prefix)))}
+}

@@ -1,0 +1,207 @@
+package reader
+
+import (
+	"sync"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// Head is the present state of what is hot, and the state that transactions
+// run on.
+//
+// Invariants:
+//
+//   - What views see is published: rows of committed transactions only, all
+//     rows of one timestamp at once. It changes under mu.
+//   - What is staged (stage.go) belongs to the goroutine that holds Lock: the
+//     writer, from before it runs a group until the group is published or
+//     abandoned.
+//   - A published row is never older than the row of the same document in the
+//     tail or in the file, counted up to newest.
+type Head struct {
+	engine schema.Engine
+	tail   *index.Tail
+	budget int64 // bytes; 0 keeps nothing
+
+	group sync.Mutex // held while a group is run and committed
+
+	mu     sync.RWMutex
+	newest schema.Timestamp // of the last published transaction
+	docs   docs
+	ranges ranges
+	counts counts
+
+	staged staged
+	adopts chan adoption // ranges that readers have loaded; see adopt.go
+	idle   chan schema.Session
+}
+
+// Options configure a Head.
+type Options struct {
+	Engine schema.Engine
+	Tail   *index.Tail
+	Budget int64 // bytes of memory for documents and ranges; 0 keeps none
+}
+
+// Limits of what the head keeps beside the budget.
+const (
+	maxIdleSessions = 8  // read sessions kept open between views
+	maxAdoptions    = 16 // ranges waiting for the writer to take them over
+)
+
+// NewHead makes a head. Close it when no view is open any more.
+func NewHead(o Options) *Head {
+	h := &Head{
+		engine: o.Engine,
+		tail:   o.Tail,
+		budget: max(o.Budget, 0),
+		docs:   newDocs(),
+		ranges: newRanges(),
+		counts: newCounts(nil),
+		staged: newStaged(),
+		adopts: make(chan adoption, maxAdoptions), // a full channel drops the offer
+		idle:   make(chan schema.Session, maxIdleSessions),
+	}
+	return h
+}
+
+// Assume says that a table has no documents at all yet, so that what the head
+// does not have was never written.
+func (h *Head) Assume(t schema.TableID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.docs.table(t).complete = h.budget > 0
+}
+
+// Warm puts a row of the log into the head while the store opens; rows come
+// in the log's order.
+func (h *Head) Warm(row *schema.Row) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.budget > 0 {
+		h.docs.put(row)
+		h.docs.shrink(h.budget)
+	}
+}
+
+// Opened says that the log has been replayed: up to newest, with these live
+// documents, which the head takes over. No view is made before.
+func (h *Head) Opened(newest schema.Timestamp, counts index.Counts) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.newest = newest
+	h.counts = newCounts(counts)
+}
+
+// Newest is the timestamp of the last published transaction.
+func (h *Head) Newest() schema.Timestamp {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.newest
+}
+
+// Size is what the head holds.
+type Size struct {
+	Documents int
+	Ranges    int
+	Bytes     int64
+}
+
+// Size is what the head holds now.
+func (h *Head) Size() Size {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return Size{len(h.docs.ring), len(h.ranges.byKey), h.docs.bytes + h.ranges.bytes}
+}
+
+// Counts is the live documents per prefix as of the newest published
+// transaction. It may be used while Lock is held.
+func (h *Head) Counts() index.Counts {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.counts.now
+}
+
+// Close closes the idle read sessions.
+func (h *Head) Close() error {
+	var first error
+	for {
+		select {
+		case s := <-h.idle:
+			if err := s.Close(); err != nil && first == nil {
+				first = err
+			}
+		default:
+			return first
+		}
+	}
+}
+
+// find is the version of a document that a view at at sees, if the head can
+// tell: ok says that it can, and then a nil row means that there is none. live
+// says that a tombstone is not asked for: ranges do not have them.
+func (h *Head) find(t *index.Table, id []byte, at schema.Timestamp, live bool) (row *schema.Row, ok bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	row, absent := h.docs.find(t.ID, id)
+	if row != nil {
+		return row, row.TS <= at
+	}
+	if absent {
+		return nil, true
+	}
+	if t.Prefix == 0 || len(h.ranges.byKey) == 0 {
+		return nil, false
+	}
+	row, ok = h.ranges.find(t, id, at)
+	return row, ok && (live || row != nil)
+}
+
+// fill offers a row that a view at at read from the file as the newest
+// version of its document. It is taken unless a newer one may exist: the tail
+// knows of every version since at, as long as it was not merged since.
+func (h *Head) fill(row *schema.Row, at schema.Timestamp) {
+	if h.budget == 0 || slotBytes(row) > h.budget/largestShare {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	runs := h.tail.Runs() // before the watermark: a merge may end between the two
+	x := schema.ByID(row.Table)
+	if h.tail.Watermark() > at || runs.Active.Newer(x, row.ID, row.TS) ||
+		runs.Frozen != nil && runs.Frozen.Newer(x, row.ID, row.TS) {
+		return
+	}
+	h.docs.fill(row)
+	h.shrinkLocked()
+}
+
+// largestShare: no single document or range may take more than this part of
+// the budget, or it would push out everything else.
+const largestShare = 4
+
+// shrinkLocked evicts until the head fits its budget: ranges first down to
+// half of it, then documents.
+func (h *Head) shrinkLocked() {
+	h.ranges.shrink(h.budget / 2)
+	h.docs.shrink(h.budget - h.ranges.bytes)
+}
+
+// take borrows an idle read session, or opens one; give returns it.
+func (h *Head) take() (schema.Session, error) {
+	select {
+	case s := <-h.idle:
+		return s, nil
+	default:
+		return h.engine.Session()
+	}
+}
+
+func (h *Head) give(s schema.Session) {
+	select {
+	case h.idle <- s:
+	default:
+		s.Close()
+	}
+}

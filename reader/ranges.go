@@ -1,0 +1,155 @@
+package reader
+
+import (
+	"sync/atomic"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// rangeKey names an ordered range: all keys of an index with one prefix.
+type rangeKey struct {
+	index  schema.IndexID
+	prefix string
+}
+
+// span is one ordered range in the head.
+//
+//   - work includes what is staged and belongs to whoever holds the head's
+//     group lock.
+//   - published and changed are guarded by the head's mu. published is never
+//     written to: it shares nodes with work, which copies what it changes.
+type span struct {
+	key       rangeKey
+	work      *tree
+	published *tree            // nil until the first publication
+	changed   schema.Timestamp // no view before this one may use published
+	bytes     int64            // of published, at the last publication
+	workBytes int64
+	touched   bool // work differs from published
+	used      atomic.Bool
+}
+
+// ranges is the ordered ranges of the head, least recently loaded first.
+type ranges struct {
+	byKey map[rangeKey]*span
+	ring  []*span
+	hand  int
+	bytes int64
+}
+
+func newRanges() ranges { return ranges{byKey: map[rangeKey]*span{}} }
+
+// find looks a document up in the range of its id: what is not in a range
+// that is here does not exist.
+func (r *ranges) find(t *index.Table, id []byte, at schema.Timestamp) (row *schema.Row, ok bool) {
+	n, ok := schema.PrefixLen(string(id), t.Prefix)
+	if !ok {
+		return nil, false
+	}
+	s := r.published(rangeKey{schema.ByID(t.ID), string(id[:n])}, at)
+	if s == nil {
+		return nil, false
+	}
+	e, _ := s.Get(string(id))
+	return e.row, true
+}
+
+// published is the tree of a range for a view at at, nil if there is none.
+func (r *ranges) published(k rangeKey, at schema.Timestamp) *tree {
+	s := r.byKey[k]
+	if s == nil || s.published == nil || s.changed > at {
+		return nil
+	}
+	if !s.used.Load() {
+		s.used.Store(true)
+	}
+	return s.published
+}
+
+func (r *ranges) add(s *span) {
+	r.byKey[s.key] = s
+	r.ring = append(r.ring, s)
+	r.bytes += s.bytes
+}
+
+// drop takes a range out.
+func (r *ranges) drop(s *span) {
+	for i := range r.ring {
+		if r.ring[i] == s {
+			r.dropAt(i)
+			return
+		}
+	}
+}
+
+func (r *ranges) dropAt(i int) {
+	s := r.ring[i]
+	delete(r.byKey, s.key)
+	r.bytes -= s.bytes
+	end := len(r.ring) - 1
+	r.ring[i] = r.ring[end]
+	r.ring[end] = nil
+	r.ring = r.ring[:end]
+}
+
+// shrink evicts ranges until the rest fits in budget bytes, by CLOCK.
+func (r *ranges) shrink(budget int64) {
+	for r.bytes > budget && len(r.ring) > 0 {
+		if r.hand >= len(r.ring) {
+			r.hand = 0
+		}
+		if s := r.ring[r.hand]; s.used.Load() && budget > 0 {
+			s.used.Store(false)
+			r.hand++
+			continue
+		}
+		r.dropAt(r.hand)
+	}
+}
+
+// publish makes what was staged on a range visible to views from ts on.
+func (r *ranges) publish(s *span, ts schema.Timestamp) {
+	s.published, s.changed, s.touched = s.work.IsoCopy(), ts, false
+	if r.byKey[s.key] == s {
+		r.bytes += s.workBytes - s.bytes
+	}
+	s.bytes = s.workBytes
+}
+
+// set puts an element into work and returns how to undo it.
+func (s *span) set(key string, e element) undo {
+	old, had := s.work.Set(key, e)
+	s.workBytes += elementBytes(key, e)
+	if had {
+		s.workBytes -= elementBytes(key, old)
+	}
+	s.touched = true
+	return undo{s, key, old, had}
+}
+
+// remove takes an element out of work and returns how to undo it.
+func (s *span) remove(key string) undo {
+	old, had := s.work.Delete(key)
+	if had {
+		s.workBytes -= elementBytes(key, old)
+	}
+	s.touched = true
+	return undo{s, key, old, had}
+}
+
+// undo is what a key of a range was before a staged change.
+type undo struct {
+	span *span
+	key  string
+	old  element
+	had  bool
+}
+
+func (u undo) apply() {
+	if u.had {
+		u.span.set(u.key, u.old)
+	} else {
+		u.span.remove(u.key)
+	}
+}

@@ -1,0 +1,239 @@
+package reader
+
+import (
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// staged is what the transactions of the present group have written: visible
+// to the transactions after them, and to no view.
+type staged struct {
+	byID    map[documentKey]int // index into changes of a document's newest
+	changes []change
+	entries []schema.Entry // derived from all changes, in order; also in the tail
+	undos   []undo
+	begun   mark          // of the running transaction
+	adopted []*span       // ranges that a transaction of the group loaded
+	rows    []*schema.Row // scratch of Seal
+	view    *View         // what transactions read through; its session is open while a group runs
+}
+
+type documentKey struct {
+	table schema.TableID
+	id    string
+}
+
+// change is one staged row.
+type change struct {
+	table *index.Table
+	row   *schema.Row
+	old   *schema.Row // the version before this transaction; nil if none
+	prior int         // the document's change by an earlier transaction of the group; -1 if none
+}
+
+// mark is a point in the staged changes to go back to.
+type mark struct{ changes, entries, undos, adopted int }
+
+func newStaged() staged { return staged{byID: map[documentKey]int{}} }
+
+// Lock begins a group: until Unlock its caller is the only one who stages,
+// publishes or adopts.
+func (h *Head) Lock() {
+	h.group.Lock()
+	h.adoptOffered()
+}
+
+// Unlock ends the group. Nothing is staged any more.
+func (h *Head) Unlock() { h.group.Unlock() }
+
+// Begin starts a transaction of the group.
+func (h *Head) Begin() {
+	s := &h.staged
+	s.begun = mark{len(s.changes), len(s.entries), len(s.undos), len(s.adopted)}
+}
+
+// Wrote says whether the transaction has staged anything since Begin.
+func (h *Head) Wrote() bool { return len(h.staged.changes) > h.staged.begun.changes }
+
+// Rollback undoes what was staged since Begin: the transaction failed.
+func (h *Head) Rollback() { h.rollback(h.staged.begun) }
+
+// Stage makes row the newest version of its document; old is the newest
+// version so far, nil if there is none. Staging a document twice in one
+// transaction, with the same timestamp, replaces the row.
+func (h *Head) Stage(t *index.Table, old, row *schema.Row) {
+	s := &h.staged
+	key := documentKey{t.ID, row.ID}
+	prior, again := s.byID[key]
+	switch {
+	case again && s.changes[prior].row.TS == row.TS:
+		s.changes[prior].row = row
+	case again:
+		s.byID[key] = len(s.changes)
+		s.changes = append(s.changes, change{t, row, old, prior})
+	default:
+		s.byID[key] = len(s.changes)
+		s.changes = append(s.changes, change{t, row, old, -1})
+	}
+	from := len(s.entries)
+	s.entries = t.Derive(s.entries, old, row)
+	h.tail.Insert(s.entries[from:])
+	h.stageRanges(t, s.entries[from:])
+}
+
+// stageRanges brings the ordered ranges that are here up to date.
+func (h *Head) stageRanges(t *index.Table, entries []schema.Entry) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if len(h.ranges.byKey) == 0 {
+		return
+	}
+	for _, e := range entries {
+		if s := h.spanOf(t, e); s != nil {
+			h.staged.undos = append(h.staged.undos, h.stageEntry(s, e))
+		}
+	}
+}
+
+// stageEntry applies a staged entry to a range.
+func (h *Head) stageEntry(s *span, e schema.Entry) undo {
+	switch {
+	case e.Deleted:
+		return s.remove(e.Key)
+	case e.Index.Number() > 0:
+		return s.set(e.Key, element{id: e.ID})
+	}
+	i := h.staged.byID[documentKey{e.Index.Table(), e.Key}]
+	row := h.staged.changes[i].row
+	return s.set(e.Key, element{id: row.ID, row: row})
+}
+
+// spanOf is the range that an entry belongs to, nil if it is not here.
+func (h *Head) spanOf(t *index.Table, e schema.Entry) *span {
+	elements := t.PrefixOf(e.Index)
+	if elements == 0 {
+		return nil
+	}
+	n, ok := schema.PrefixLen(e.Key, elements)
+	if !ok {
+		return nil
+	}
+	return h.ranges.byKey[rangeKey{e.Index, e.Key[:n]}]
+}
+
+func (h *Head) rollback(m mark) {
+	s := &h.staged
+	for i := len(s.undos) - 1; i >= m.undos; i-- {
+		s.undos[i].apply()
+	}
+	for i := len(s.changes) - 1; i >= m.changes; i-- {
+		key := documentKey{s.changes[i].table.ID, s.changes[i].row.ID}
+		if prior := s.changes[i].prior; prior >= 0 {
+			s.byID[key] = prior
+		} else {
+			delete(s.byID, key)
+		}
+	}
+	h.tail.Remove(s.entries[m.entries:])
+	if len(s.adopted) > m.adopted {
+		h.dropAdopted(s.adopted[m.adopted:])
+		s.adopted = s.adopted[:m.adopted]
+	}
+	s.undos, s.changes, s.entries = s.undos[:m.undos], s.changes[:m.changes], s.entries[:m.entries]
+}
+
+// dropAdopted drops the ranges that a failed transaction has loaded: what
+// earlier transactions staged was applied to them after the mark, so undoing
+// took too much back.
+func (h *Head) dropAdopted(spans []*span) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range spans {
+		h.ranges.drop(s)
+	}
+}
+
+// Seal ends the running of a group and returns its rows in the order of their
+// timestamps, to be appended to the log. They are valid until Publish or
+// Abandon.
+func (h *Head) Seal() []*schema.Row {
+	s := &h.staged
+	s.rows = s.rows[:0]
+	for i := range s.changes {
+		s.rows = append(s.rows, s.changes[i].row)
+	}
+	if s.view != nil {
+		s.view.release()
+	}
+	return s.rows
+}
+
+// Publish shows the sealed rows, which are committed, to all views from now
+// on.
+func (h *Head) Publish() {
+	s := &h.staged
+	if len(s.changes) > 0 {
+		h.mu.Lock()
+		h.publishLocked()
+		h.mu.Unlock()
+	}
+	h.clearStaged()
+}
+
+func (h *Head) publishLocked() {
+	last := h.staged.changes[len(h.staged.changes)-1].row.TS
+	for i := range h.staged.changes {
+		c := &h.staged.changes[i]
+		if h.budget > 0 {
+			h.publishRow(c.row)
+		}
+		if delta := c.table.Delta(c.old, c.row); delta != 0 {
+			if n, ok := schema.PrefixLen(c.row.ID, c.table.Prefix); ok {
+				h.counts.add(c.row.TS, c.table.ID, c.row.ID[:n], delta)
+			}
+		}
+	}
+	for _, u := range h.staged.undos {
+		if u.span.touched {
+			h.ranges.publish(u.span, last)
+		}
+	}
+	h.newest = last
+	h.shrinkLocked()
+}
+
+func (h *Head) publishRow(row *schema.Row) {
+	if slotBytes(row) > h.budget/largestShare {
+		h.docs.forget(row)
+		return
+	}
+	h.docs.put(row)
+}
+
+// Abandon forgets everything staged: the group could not be committed.
+func (h *Head) Abandon() {
+	h.rollback(mark{})
+	h.clearStaged()
+}
+
+// maxScratch is how many staged changes the group's buffers keep room for
+// between groups.
+const maxScratch = 1 << 14
+
+func (h *Head) clearStaged() {
+	s := &h.staged
+	clear(s.byID)
+	clear(s.changes)
+	clear(s.entries)
+	clear(s.undos)
+	clear(s.adopted)
+	clear(s.rows)
+	if cap(s.changes) > maxScratch {
+		view := s.view
+		*s = newStaged()
+		s.view = view
+		return
+	}
+	s.changes, s.entries, s.rows = s.changes[:0], s.entries[:0], s.rows[:0]
+	s.undos, s.adopted = s.undos[:0], s.adopted[:0]
+}

@@ -1,0 +1,115 @@
+package reader
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// VersionRange selects versions of one document.
+type VersionRange struct {
+	From, To schema.Timestamp // From <= ts <= To; zero is open
+	Newest   bool             // newest first
+	Limit    int              // 0 is no limit
+}
+
+// versionPage is how many index entries a version walk reads from the file at
+// once.
+const versionPage = 256
+
+// Versions walks the versions of a document that the view can see, tombstones
+// included.
+func (v *View) Versions(t *index.Table, id string, r VersionRange) iter.Seq2[*schema.Row, error] {
+	return func(yield func(*schema.Row, error) bool) {
+		if v.hot {
+			yield(nil, ErrCold)
+			return
+		}
+		w := walk{v: v, t: t, id: id, from: r.From - 1, to: min(r.To, v.at)}
+		if r.To == 0 {
+			w.to = v.at
+		}
+		left := r.Limit
+		w.each(r.Newest, func(e schema.Entry) bool {
+			row, err := v.version(t, e.Key, e.TS)
+			if !yield(row, err) || err != nil {
+				return false
+			}
+			left--
+			return left != 0
+		}, func(err error) {
+			yield(nil, fmt.Errorf("versions of %q in %s: %w", id, t.Name, err))
+		})
+	}
+}
+
+// walk visits the index entries of one document: those of the tail, which are
+// few and newer, and those of the file page by page. A merge in progress may
+// have put entries of the tail into the file already; they are visited once.
+type walk struct {
+	v        *View
+	t        *index.Table
+	id       string
+	from, to schema.Timestamp // from < ts <= to
+}
+
+func (w *walk) each(newest bool, visit func(schema.Entry) bool, fail func(error)) {
+	x := schema.ByID(w.t.ID)
+	var tail []schema.Entry
+	if w.v.runs.Frozen != nil {
+		tail = w.v.runs.Frozen.Versions(tail, x, w.id, w.from, w.to)
+	}
+	tail = w.v.runs.Active.Versions(tail, x, w.id, w.from, w.to)
+	if len(tail) > 0 {
+		w.to = tail[0].TS - 1 // everything in the file before it is older
+	}
+	if !newest {
+		if w.file(false, visit, fail) {
+			visitAll(tail, visit)
+		}
+		return
+	}
+	slices.Reverse(tail)
+	if visitAll(tail, visit) {
+		w.file(true, visit, fail)
+	}
+}
+
+func visitAll(entries []schema.Entry, visit func(schema.Entry) bool) bool {
+	for _, e := range entries {
+		if !visit(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// file visits the file's entries; false if it was told to stop.
+func (w *walk) file(newest bool, visit func(schema.Entry) bool, fail func(error)) bool {
+	var page []schema.Entry
+	for w.from < w.to {
+		s, err := w.v.session()
+		if err == nil {
+			page, err = s.Versions(page[:0], schema.ByID(w.t.ID), w.id, w.from, w.to, newest, versionPage)
+		}
+		if err != nil {
+			fail(err)
+			return false
+		}
+		if !visitAll(page, visit) {
+			return false
+		}
+		if len(page) < versionPage {
+			return true
+		}
+		if last := page[len(page)-1].TS; newest {
+			w.to = last - 1
+		} else {
+			w.from = last
+		}
+	}
+	return true
+}

@@ -1,0 +1,260 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// ErrReadOnly means that the engine was opened with Options.ReadOnly.
+var ErrReadOnly = errors.New("schema: store is open read only")
+
+// appender is the one write session. All its statements are prepared once and
+// held: looking them up by text costs more than running them.
+type appender struct {
+	engine *SQLite
+	conn   *sqlite.Conn // nil on a read-only engine
+
+	begin, commit, rollback *sqlite.Stmt
+	deleteRow, deleteEntry  *sqlite.Stmt
+	dropIndexes, setGlobal  *sqlite.Stmt
+
+	appends inserter // rows of the log
+	merges  inserter // index entries
+}
+
+var _ Appender = (*appender)(nil)
+
+func newAppender(s *SQLite, conn *sqlite.Conn) *appender {
+	return &appender{engine: s, conn: conn}
+}
+
+// IMMEDIATE takes the write lock at once, so that nothing later can be busy.
+const (
+	sqlBegin    = `BEGIN IMMEDIATE`
+	sqlCommit   = `COMMIT`
+	sqlRollback = `ROLLBACK`
+)
+
+// sqlDeleteRow forgets one version.
+const sqlDeleteRow = `
+DELETE FROM documents
+ WHERE ts = :ts AND table_id = :table AND id = :id`
+
+// sqlDeleteEntry forgets one entry.
+const sqlDeleteEntry = `
+DELETE FROM indexes
+ WHERE index_id = :index AND key = :key AND ts = :ts`
+
+// sqlDropIndexes empties the table. Without a WHERE, SQLite frees its pages
+// and does not look at rows.
+const sqlDropIndexes = `DELETE FROM indexes`
+
+// sqlSetGlobal names a fact, or replaces it.
+const sqlSetGlobal = `
+INSERT INTO globals (key, json_value)
+VALUES (:key, :json)
+    ON CONFLICT (key) DO UPDATE SET json_value = excluded.json_value`
+
+// held is where a statement is kept.
+type held struct {
+	stmt **sqlite.Stmt
+	sql  string
+}
+
+// statements are all but the inserters'.
+func (a *appender) statements() []held {
+	return []held{
+		{&a.begin, sqlBegin}, {&a.commit, sqlCommit}, {&a.rollback, sqlRollback},
+		{&a.deleteRow, sqlDeleteRow}, {&a.deleteEntry, sqlDeleteEntry},
+		{&a.dropIndexes, sqlDropIndexes}, {&a.setGlobal, sqlSetGlobal},
+	}
+}
+
+func (a *appender) prepare() (err error) {
+	for _, p := range a.statements() {
+		if *p.stmt, err = a.conn.Prepare(p.sql); err != nil {
+			return mapError(err)
+		}
+	}
+	if err := a.appends.prepare(a.conn, sqlAppend, rowColumns); err != nil {
+		return mapError(err)
+	}
+	return mapError(a.merges.prepare(a.conn, sqlMerge, entryColumns))
+}
+
+func (a *appender) close() error {
+	if a.conn == nil {
+		return nil
+	}
+	conn := a.conn
+	a.conn = nil
+	return conn.Close()
+}
+
+// run steps a held statement that returns no rows.
+func run(stmt *sqlite.Stmt) error {
+	if _, err := stmt.Step(); err != nil {
+		return err
+	}
+	return stmt.Reset()
+}
+
+func (a *appender) Begin() error {
+	if a.conn == nil {
+		return fmt.Errorf("begin: %w", ErrReadOnly)
+	}
+	if err := run(a.begin); err != nil {
+		return fmt.Errorf("begin: %w", mapError(err))
+	}
+	return nil
+}
+
+func (a *appender) Commit() error {
+	if a.conn == nil {
+		return fmt.Errorf("commit: %w", ErrReadOnly)
+	}
+	if err := run(a.commit); err != nil {
+		return fmt.Errorf("commit: %w", mapError(err))
+	}
+	return nil
+}
+
+func (a *appender) Rollback() error {
+	if a.conn == nil || a.conn.AutocommitEnabled() {
+		return nil
+	}
+	if err := run(a.rollback); err != nil {
+		return fmt.Errorf("rollback: %w", mapError(err))
+	}
+	return nil
+}
+
+// inTransaction refuses a write outside Begin and Commit: SQLite would commit
+// it on its own. It is so too when SQLite has rolled back by itself.
+func (a *appender) inTransaction() error {
+	if a.conn == nil {
+		return ErrReadOnly
+	}
+	if a.conn.AutocommitEnabled() {
+		return errNoTransaction
+	}
+	return nil
+}
+
+var errNoTransaction = errors.New("schema: write outside a transaction")
+
+func (a *appender) Append(rows []*Row) error {
+	if err := a.inTransaction(); err != nil {
+		return fmt.Errorf("append %d rows: %w", len(rows), err)
+	}
+	if err := a.appends.rows(rows); err != nil {
+		return fmt.Errorf("append %d rows: %w", len(rows), mapError(err))
+	}
+	return nil
+}
+
+func (a *appender) Merge(entries []Entry) error {
+	if err := a.inTransaction(); err != nil {
+		return fmt.Errorf("merge %d entries: %w", len(entries), err)
+	}
+	if err := a.merges.entries(entries); err != nil {
+		return fmt.Errorf("merge %d entries: %w", len(entries), mapError(err))
+	}
+	return nil
+}
+
+func (a *appender) DeleteRows(rows []*Row) error {
+	if err := a.inTransaction(); err != nil {
+		return fmt.Errorf("delete %d rows: %w", len(rows), err)
+	}
+	var id [4]byte
+	for _, r := range rows {
+		a.deleteRow.BindInt64(1, int64(r.TS))
+		a.deleteRow.BindBytes(2, appendID(id[:0], uint32(r.Table)))
+		a.deleteRow.BindBytes(3, bytesOf(r.ID))
+		if err := run(a.deleteRow); err != nil {
+			return fmt.Errorf("delete row %d/%q at %d: %w", r.Table, r.ID, r.TS, mapError(err))
+		}
+	}
+	return nil
+}
+
+func (a *appender) DeleteEntries(entries []Entry) error {
+	if err := a.inTransaction(); err != nil {
+		return fmt.Errorf("delete %d entries: %w", len(entries), err)
+	}
+	var id [4]byte
+	for i := range entries {
+		e := &entries[i]
+		a.deleteEntry.BindBytes(1, appendID(id[:0], uint32(e.Index)))
+		a.deleteEntry.BindBytes(2, bytesOf(e.Key))
+		a.deleteEntry.BindInt64(3, int64(e.TS))
+		if err := run(a.deleteEntry); err != nil {
+			return fmt.Errorf("delete entry %d/%q at %d: %w", e.Index, e.Key, e.TS, mapError(err))
+		}
+	}
+	return nil
+}
+
+func (a *appender) DropIndexes() error {
+	err := a.inTransaction()
+	if err == nil {
+		err = run(a.dropIndexes)
+	}
+	if err != nil {
+		return fmt.Errorf("drop indexes: %w", mapError(err))
+	}
+	return nil
+}
+
+func (a *appender) SetGlobal(key, json string) error {
+	err := a.inTransaction()
+	if err == nil {
+		a.setGlobal.BindText(1, key)
+		a.setGlobal.BindText(2, json)
+		err = run(a.setGlobal)
+	}
+	if err != nil {
+		return fmt.Errorf("set global %q: %w", key, mapError(err))
+	}
+	return nil
+}
+
+func (a *appender) Checkpoint() (CheckpointResult, error) {
+	return a.checkpoint(sqlCheckpointPassive)
+}
+
+// Truncate asks with the busy timeout off: a reader is not waited for.
+func (a *appender) Truncate() (CheckpointResult, error) {
+	if a.conn == nil {
+		return CheckpointResult{}, fmt.Errorf("checkpoint: %w", ErrReadOnly)
+	}
+	a.conn.SetBusyTimeout(0)
+	defer a.conn.SetBusyTimeout(a.engine.opts.BusyTimeout)
+	return a.checkpoint(sqlCheckpointTruncate)
+}
+
+func (a *appender) checkpoint(sql string) (CheckpointResult, error) {
+	if a.conn == nil {
+		return CheckpointResult{}, fmt.Errorf("checkpoint: %w", ErrReadOnly)
+	}
+	return checkpoint(a.conn, sql)
+}
+
+func (a *appender) Vacuum(pages int) (left int64, err error) {
+	if a.conn == nil {
+		return 0, fmt.Errorf("vacuum: %w", ErrReadOnly)
+	}
+	if pages > 0 {
+		// 0 would mean all of them.
+		if err := execute(a.conn, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages)); err != nil {
+			return 0, fmt.Errorf("vacuum %d pages: %w", pages, mapError(err))
+		}
+	}
+	if left, err = queryInt(a.conn, "PRAGMA freelist_count"); err != nil {
+		return 0, fmt.Errorf("count free pages: %w", mapError(err))
+	}
+	return left, nil
+}

@@ -1,0 +1,159 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// role is what a connection is for.
+type role int
+
+const (
+	writer role = iota
+	checkpointer
+	reader
+)
+
+// connect opens a connection with the settings of its role.
+func (s *SQLite) connect(r role) (*sqlite.Conn, error) {
+	flags := sqlite.OpenReadWrite
+	switch {
+	case r == reader:
+		flags = sqlite.OpenReadOnly
+	case r == writer:
+		flags |= sqlite.OpenCreate
+	}
+	name := s.path
+	if s.opts.VFS != "" {
+		name = vfsURI(s.path, s.opts.VFS)
+		flags |= sqlite.OpenURI
+	}
+	conn, err := sqlite.OpenConn(name, flags)
+	if err != nil {
+		return nil, s.openError(err)
+	}
+	conn.SetBusyTimeout(s.opts.BusyTimeout)
+	for _, query := range s.settings(r) {
+		if err := execute(conn, query); err != nil {
+			conn.Close()
+			return nil, fmt.Errorf("%s: %w", query, mapError(err))
+		}
+	}
+	return conn, nil
+}
+
+// settings are the PRAGMAs of a connection. SQLite forgets them when it is
+// closed, so every connection gets them.
+func (s *SQLite) settings(r role) []string {
+	cacheBytes := s.opts.ReaderCacheBytes
+	if r == writer {
+		cacheBytes = s.opts.WriterCacheBytes
+	}
+	sync := "FULL"
+	if s.opts.Sync == SyncNormal {
+		sync = "NORMAL"
+	}
+	queries := []string{
+		"PRAGMA synchronous = " + sync,
+		"PRAGMA wal_autocheckpoint = 0",
+		"PRAGMA foreign_keys = ON",
+		"PRAGMA trusted_schema = OFF",
+		"PRAGMA temp_store = MEMORY",
+		"PRAGMA mmap_size = 0",
+		fmt.Sprintf("PRAGMA cache_size = %d", -max(cacheBytes>>10, 1)),
+	}
+	if r == writer && s.opts.MaxPages > 0 {
+		queries = append(queries, fmt.Sprintf("PRAGMA max_page_count = %d", s.opts.MaxPages))
+	}
+	return queries
+}
+
+// openError adds to SQLite's "unable to open" what the system has to say.
+func (s *SQLite) openError(err error) error {
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultCantOpen {
+		f, cause := os.OpenFile(s.path, os.O_RDONLY, 0)
+		if cause != nil {
+			return cause
+		}
+		f.Close()
+	}
+	return mapError(err)
+}
+
+// enterWAL turns on the write-ahead log. It is a property of the file.
+func enterWAL(conn *sqlite.Conn) error {
+	mode := ""
+	err := query(conn, "PRAGMA journal_mode = WAL", func(stmt *sqlite.Stmt) {
+		mode = stmt.ColumnText(0)
+	})
+	if err != nil {
+		return fmt.Errorf("turn on the write-ahead log: %w", mapError(err))
+	}
+	if mode != "wal" {
+		return fmt.Errorf("schema: the file system has no write-ahead log: journal mode is %q", mode)
+	}
+	return nil
+}
+
+// execute runs one statement that is needed once.
+func execute(conn *sqlite.Conn, sql string, args ...string) error {
+	return query(conn, sql, nil, args...)
+}
+
+// query runs one statement that is needed once, with text arguments.
+func query(conn *sqlite.Conn, sql string, row func(*sqlite.Stmt), args ...string) error {
+	stmt, trailing, err := conn.PrepareTransient(sql)
+	if err != nil {
+		return err
+	}
+	defer stmt.Finalize()
+	if trailing != 0 {
+		return fmt.Errorf("schema: %q has %d trailing bytes", sql, trailing)
+	}
+	for i, arg := range args {
+		stmt.BindText(i+1, arg)
+	}
+	for {
+		more, err := stmt.Step()
+		if err != nil || !more {
+			return err
+		}
+		if row != nil {
+			row(stmt)
+		}
+	}
+}
+
+func queryInt(conn *sqlite.Conn, sql string) (n int64, err error) {
+	err = query(conn, sql, func(stmt *sqlite.Stmt) { n = stmt.ColumnInt64(0) })
+	return n, err
+}
+
+// mapError gives an error of SQLite the sentinel that callers test for.
+func mapError(err error) error {
+	if err == nil {
+		return nil
+	}
+	sentinel := error(nil)
+	switch code := sqlite.ErrCode(err); code.ToPrimary() {
+	case sqlite.ResultFull:
+		sentinel = ErrFull
+	case sqlite.ResultBusy, sqlite.ResultLocked:
+		sentinel = ErrBusy
+	case sqlite.ResultCorrupt:
+		sentinel = ErrCorrupt
+	case sqlite.ResultNotADB:
+		sentinel = ErrCorrupt
+	case sqlite.ResultConstraint:
+		if code == sqlite.ResultConstraintPrimaryKey {
+			sentinel = ErrDuplicate
+		}
+	}
+	if sentinel == nil || errors.Is(err, sentinel) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sentinel, err)
+}

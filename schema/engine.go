@@ -1,0 +1,188 @@
+package schema
+
+import "errors"
+
+// Errors of an engine. Callers test them with errors.Is.
+var (
+	// ErrBusy means another process holds the file's write lock and did not
+	// let go within the busy timeout. Nothing was written.
+	ErrBusy = errors.New("schema: file is locked by another process")
+
+	// ErrFull means the disk, or the file's allowed size, is used up. The open
+	// transaction is lost as a whole.
+	ErrFull = errors.New("schema: disk full")
+
+	// ErrForeign means the file is not a Firn store.
+	ErrForeign = errors.New("schema: not a firn store")
+
+	// ErrNewer means the file was written by a newer Firn, in a format that
+	// this one does not know.
+	ErrNewer = errors.New("schema: store has a newer format")
+
+	// ErrCorrupt means the file contradicts itself.
+	ErrCorrupt = errors.New("schema: store is corrupt")
+
+	// ErrDuplicate means a version with the same (ts, table, id) exists.
+	ErrDuplicate = errors.New("schema: version exists")
+)
+
+// Engine is one open store. It is safe for concurrent use; what it hands out
+// is not.
+type Engine interface {
+	// Appender is the engine's one write session. It belongs to one goroutine.
+	Appender() Appender
+
+	// Session opens a read session. It belongs to one goroutine at a time, and
+	// the caller closes it.
+	Session() (Session, error)
+
+	// Sync makes everything committed so far durable (fsync of what Commit has
+	// written). After an error the outcome of earlier commits is unknown; it
+	// must not be called again.
+	Sync() error
+
+	// Checkpoint moves committed pages from the write-ahead log into the
+	// database file without waiting for readers or holding up the Appender.
+	// It may run beside the Appender, on one goroutine at a time.
+	Checkpoint() (CheckpointResult, error)
+
+	// WALBytes is the present size of the write-ahead log's file.
+	WALBytes() int64
+
+	// Close releases everything. Sessions must have been closed before.
+	Close() error
+}
+
+// CheckpointResult says how far a checkpoint came. Pages count from the start
+// of the write-ahead log.
+type CheckpointResult struct {
+	Busy       bool  // a reader or writer kept it from finishing
+	LogPages   int64 // pages in the write-ahead log
+	MovedPages int64 // of those, pages that are in the database file now
+}
+
+// Appender writes. All calls but the checkpoints and Vacuum happen between
+// Begin and Commit or Rollback.
+//
+// After any error but ErrBusy from Begin, the caller calls Rollback, and
+// nothing of the transaction is kept. An error from Commit that matches
+// neither ErrBusy nor ErrFull leaves the outcome unknown.
+type Appender interface {
+	// Begin starts the one write transaction, waiting up to the busy timeout
+	// for another process; then ErrBusy.
+	Begin() error
+
+	// Append adds rows to the log. Rows come in any order of (Table, ID)
+	// within a TS; ErrDuplicate if a version exists already. Rows may be shared
+	// with readers and are not changed.
+	Append(rows []*Row) error
+
+	// Merge adds entries to indexes; an entry that is there already (same
+	// index, key and ts) is replaced. Sorted by (index, key, ts) it is fast.
+	Merge(entries []Entry) error
+
+	// DeleteRows and DeleteEntries forget versions. What is not there is
+	// passed over. Of a Row only (TS, Table, ID) are used, of an Entry only
+	// (Index, Key, TS).
+	DeleteRows(rows []*Row) error
+	DeleteEntries(entries []Entry) error
+
+	// DropIndexes removes all entries of all indexes, to rebuild them.
+	DropIndexes() error
+
+	// SetGlobal stores a named JSON value.
+	SetGlobal(key, json string) error
+
+	// Commit ends the transaction.
+	Commit() error
+
+	// Rollback undoes it; also when the engine has already done so. Calling it
+	// without a transaction is a no-op.
+	Rollback() error
+
+	// Checkpoint is Engine.Checkpoint on the write connection: it finishes
+	// what a concurrent one could not, because nothing is appended meanwhile.
+	Checkpoint() (CheckpointResult, error)
+
+	// Truncate checkpoints everything and empties the write-ahead log's file.
+	// It does not wait for readers: Busy says that one was in the way.
+	Truncate() (CheckpointResult, error)
+
+	// WALPages is the length of the write-ahead log in pages: what has been
+	// committed since it was last started afresh.
+	WALPages() (int64, error)
+
+	// Vacuum returns up to pages free pages to the file system and says how
+	// many are left.
+	Vacuum(pages int) (left int64, err error)
+}
+
+// Session reads. Between Begin and End all reads share one read transaction,
+// which is faster and sees one state of the file; without Begin each call
+// has its own. Timestamps make both equally consistent, as long as what is
+// asked for was committed before the read.
+type Session interface {
+	Begin() error
+	End() error
+
+	// Get is the newest version of a document at or before at, tombstones
+	// included; nil if there is none. It looks only at merged entries of the
+	// index by id. An entry without its row is ErrCorrupt.
+	Get(table TableID, id string, at Timestamp) (*Row, error)
+
+	// Row is the version of a document at exactly ts; nil if there is none.
+	Row(table TableID, id string, ts Timestamp) (*Row, error)
+
+	// Entry is the newest entry of a key at or before at, deleted ones
+	// included; ok is false if there is none.
+	Entry(index IndexID, key string, at Timestamp) (e Entry, ok bool, err error)
+
+	// Scan appends to dst the live entries of a range as of at, in key order
+	// (from the end when r.Reverse), at most limit of them. A key whose newest
+	// entry at or before at is deleted, or that has none, is passed over and
+	// does not count, but one call walks a bounded number of keys, so entries
+	// may be fewer than limit, or none, before the end. rest is what is still
+	// to scan; done says that nothing is.
+	Scan(dst []Entry, r KeyRange, at Timestamp, limit int) (entries []Entry, rest KeyRange, done bool, err error)
+
+	// Versions appends the entries of one key with from < ts <= to, oldest
+	// first, or newest first when asked; deleted ones included, at
+	// most limit (0: all).
+	Versions(dst []Entry, index IndexID, key string, from, to Timestamp, newestFirst bool, limit int) ([]Entry, error)
+
+	// Log appends rows of the log in (ts, table, id) order: those behind the
+	// cursor and with ts <= to, at most limit.
+	Log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row, error)
+
+	// Entries appends raw index rows in (index, key, ts) order, all versions:
+	// those behind after (exclusive; the zero Entry is before all), at most
+	// limit. For checks and rebuilds.
+	Entries(dst []Entry, after Entry, limit int) ([]Entry, error)
+
+	// Last is the newest row of the log; nil if the log is empty.
+	Last() (*Row, error)
+
+	// Global is a named JSON value; ok is false if it was never set.
+	Global(key string) (json string, ok bool, err error)
+
+	// Check asks the file's own integrity check; nil if it is sound.
+	Check() error
+
+	Close() error
+}
+
+// Cursor is a position in the log, behind one row. The zero Cursor is before
+// the first.
+type Cursor struct {
+	TS    Timestamp
+	Table TableID
+	ID    string
+}
+
+// KeyRange is the keys of an index from From, inclusive, to To, exclusive; an
+// empty To is the index's end. Reverse walks it from the end.
+type KeyRange struct {
+	Index    IndexID
+	From, To string
+	Reverse  bool
+}

@@ -1,0 +1,133 @@
+package schema
+
+// A file that an earlier version wrote reads the same for ever. There is one
+// frozen file per format version; UPDATE=1 writes that of the present one.
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// frozenRows are what every frozen file holds.
+func frozenRows() []*Row {
+	return []*Row{
+		{TS: 1_700_000_000_000_001, Table: 1, ID: "greeting", Value: []byte(`{"text":"hello"}`), JSON: true},
+		{TS: 1_700_000_000_000_002, Table: 1, ID: "zero\x00byte", Value: []byte{0, 1, 0xff}},
+		{TS: 1_700_000_000_000_002, Table: 2, ID: "greeting", Value: []byte{}},
+		{TS: 1_700_000_000_000_003, Prev: 1_700_000_000_000_001, Table: 1, ID: "greeting", Value: []byte(`{"text":"hello again"}`), JSON: true},
+		{TS: 1_700_000_000_000_004, Prev: 1_700_000_000_000_003, Table: 1, ID: "greeting", Deleted: true},
+		{TS: 1_700_000_000_000_005, Table: 300, ID: "far", Value: nil},
+	}
+}
+
+func frozenEntries() []Entry {
+	var entries []Entry
+	for _, r := range frozenRows() {
+		entries = append(entries, Entry{Index: ByID(r.Table), TS: r.TS, Key: r.ID, Deleted: r.Deleted})
+	}
+	byText := string(AppendInt(AppendString(nil, "hello"), 7))
+	return append(entries,
+		Entry{Index: Index(1, 1), TS: 1_700_000_000_000_001, Key: byText, ID: "greeting"},
+		Entry{Index: Index(1, 1), TS: 1_700_000_000_000_004, Key: byText, Deleted: true})
+}
+
+func TestFrozenFilesOpenAndRead(t *testing.T) {
+	current := filepath.Join("testdata", fmt.Sprintf("v%d.db", FormatVersion))
+	if os.Getenv("UPDATE") == "1" {
+		freeze(t, current)
+	}
+	for version := 1; version <= FormatVersion; version++ {
+		content, err := os.ReadFile(filepath.Join("testdata", fmt.Sprintf("v%d.db", version)))
+		must(t, err)
+		path := filepath.Join(t.TempDir(), "copy.db")
+		must(t, os.WriteFile(path, content, 0o644))
+		s := openPath(t, path, Options{})
+		checkFrozen(t, s)
+		if got, err := queryInt(s.app.conn, "PRAGMA user_version"); got != FormatVersion || err != nil {
+			t.Errorf("version of a file of version %d, opened: got %d, %v, want %d", version, got, err, FormatVersion)
+		}
+		writeSample(t, s)
+	}
+}
+
+// freeze writes the frozen file of the present format.
+func freeze(t *testing.T, path string) {
+	t.Helper()
+	made := filepath.Join(t.TempDir(), "frozen.db")
+	s, err := Open(made, Options{PageSize: 512, CreatedAt: 1_700_000_000_000_000})
+	must(t, err)
+	a := s.Appender()
+	must(t, a.Begin(), a.Append(frozenRows()), a.Merge(frozenEntries()), a.SetGlobal("indexed_ts", "1700000000000005"), a.Commit(), s.Close())
+	content, err := os.ReadFile(made)
+	must(t, err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644))
+}
+
+func checkFrozen(t *testing.T, s *SQLite) {
+	t.Helper()
+	r := openSession(t, s)
+	rows, err := r.Log(nil, Cursor{}, MaxTimestamp, 100)
+	must(t, err)
+	show := func(rows []*Row) string {
+		var b strings.Builder
+		for _, r := range rows {
+			fmt.Fprintf(&b, "%+v nil=%t\n", *r, r.Value == nil)
+		}
+		return b.String()
+	}
+	if got, want := show(rows), show(frozenRows()); got != want {
+		t.Errorf("frozen log:\n got %s\nwant %s", got, want)
+	}
+	for _, want := range frozenEntries() {
+		if got, ok, err := r.Entry(want.Index, want.Key, want.TS); got != want || !ok || err != nil {
+			t.Errorf("frozen entry: got %v, %t, %v, want %v", got, ok, err, want)
+		}
+	}
+	for key, want := range map[string]string{GlobalCreated: "1700000000000000", "indexed_ts": "1700000000000005"} {
+		if got, _, err := r.Global(key); got != want || err != nil {
+			t.Errorf("frozen global %q: got %q, %v, want %q", key, got, err, want)
+		}
+	}
+	must(t, r.Check())
+}
+
+// TestTablesOfLitestreamAreTolerated adds the tables of a replicator.
+func TestTablesOfLitestreamAreTolerated(t *testing.T) {
+	s := openTest(t, Options{})
+	writeSample(t, s)
+	must(t, s.Close())
+	conn, err := sqlite.OpenConn(s.Path(), sqlite.OpenReadWrite)
+	must(t, err)
+	must(t, execute(conn, "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)"),
+		execute(conn, "CREATE TABLE _litestream_lock (id INTEGER)"), conn.Close())
+	again := openPath(t, s.Path(), Options{})
+	must(t, again.app.Begin(), again.app.Append([]*Row{{TS: 7, Table: 1, ID: "b"}}), again.app.Commit())
+}
+
+// TestTheTableRefusesNonsense goes around the appender: what the table checks
+// holds for every writer, the sqlite3 shell included.
+func TestTheTableRefusesNonsense(t *testing.T) {
+	s := openTest(t, Options{})
+	for _, values := range []string{
+		"x'', 1, x'01', NULL, 0, NULL", "NULL, 1, x'01', NULL, 0, NULL", "x'61', 0, x'01', NULL, 0, NULL", "x'61', 'late', x'01', NULL, 0, NULL",
+		"x'61', 1, NULL, NULL, 0, NULL", "x'61', 1, x'01', NULL, 2, NULL", "x'61', 1, x'01', NULL, 0, 1", "x'61', 1, x'01', NULL, 0, 0",
+		"'text', 1, x'01', NULL, 0, NULL", "x'61', 1, 'text', NULL, 0, NULL", "x'61', 1, x'01', 1.5, 0, NULL",
+	} {
+		sql := "INSERT INTO documents (id, ts, table_id, json_value, deleted, prev_ts) VALUES (" + values + ")"
+		if err := execute(s.app.conn, sql); err == nil {
+			t.Errorf("%s: got no error, want one", sql)
+		}
+	}
+	for _, values := range []string{
+		"x'0100', x'61', 0, 0, NULL, NULL", "x'0100', NULL, 1, 0, NULL, NULL", "x'0100', 'text', 1, 0, NULL, NULL", "x'0100', x'61', 1, 2, NULL, NULL",
+	} {
+		sql := "INSERT INTO indexes (index_id, key, ts, deleted, table_id, document_id) VALUES (" + values + ")"
+		if err := execute(s.app.conn, sql); err == nil {
+			t.Errorf("%s: got no error, want one", sql)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// An inserter writes many rows of one table with few statements: the fixed
+// cost of running a statement is that of writing several rows.
+//
+// It remembers what each parameter is bound to where that seldom changes (the
+// table's id, the deleted flag), because SQLite keeps bindings from run to run.
+type inserter struct {
+	sizes []sized
+}
+
+// sized is a statement that inserts a fixed number of rows.
+type sized struct {
+	stmt  *sqlite.Stmt
+	slots []slot
+	large bool // a large value is bound
+}
+
+// slot is what one row's place in a statement is bound to.
+type slot struct {
+	bound   bool
+	id      uint32
+	deleted bool
+	null    bool // the last column, prev_ts or document_id
+}
+
+// insertSizes are the numbers of rows that one statement inserts, largest
+// first. BenchmarkAppend chose them.
+var insertSizes = [...]int{64, 16, 4, 1}
+
+// largeBytes is the size from which a bound value is not kept until the next
+// run of its statement.
+const largeBytes = 64 << 10
+
+// sqlAppend and sqlMerge are followed by as many tuples as rows.
+//
+// FAIL and not the usual ABORT: the caller rolls back the whole transaction
+// after an error, so SQLite need not keep a journal to undo a statement.
+const (
+	sqlAppend = `
+INSERT OR FAIL INTO documents (id, ts, table_id, json_value, deleted, prev_ts)
+VALUES `
+	sqlMerge = `
+INSERT OR REPLACE INTO indexes (index_id, key, ts, deleted, document_id)
+VALUES `
+	rowColumns   = 6
+	entryColumns = 5
+)
+
+func (in *inserter) prepare(conn *sqlite.Conn, head string, columns int) error {
+	tuple := "(?" + strings.Repeat(", ?", columns-1) + ")"
+	for _, n := range insertSizes {
+		stmt, err := conn.Prepare(head + tuple + strings.Repeat(", "+tuple, n-1))
+		if err != nil {
+			return err
+		}
+		in.sizes = append(in.sizes, sized{stmt: stmt, slots: make([]slot, n)})
+	}
+	return nil
+}
+
+func (in *inserter) rows(rows []*Row) error {
+	for i := range in.sizes {
+		s := &in.sizes[i]
+		for n := len(s.slots); len(rows) >= n; rows = rows[n:] {
+			for j, r := range rows[:n] {
+				if err := s.bindRow(j, r); err != nil {
+					return err
+				}
+			}
+			if err := s.run(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (in *inserter) entries(entries []Entry) error {
+	for i := range in.sizes {
+		s := &in.sizes[i]
+		for n := len(s.slots); len(entries) >= n; entries = entries[n:] {
+			for j := range entries[:n] {
+				if err := s.bindEntry(j, &entries[j]); err != nil {
+					return err
+				}
+			}
+			if err := s.run(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ErrBounds means that a row or an entry breaks the rules of its type: a ts
+// that is not positive, an id that is empty or too long, a prev that is not
+// older. The transaction must be rolled back.
+var ErrBounds = errors.New("schema: row out of bounds")
+
+func checkRow(r *Row) error {
+	if r.TS <= 0 || r.Prev < 0 || r.Prev >= r.TS || r.Table == 0 || r.Table > MaxTables ||
+		len(r.ID) == 0 || len(r.ID) > MaxIDBytes || len(r.Value) > MaxValueBytes {
+		return fmt.Errorf("%w: %d/%.40q at %d behind %d, id of %d bytes, value of %d bytes",
+			ErrBounds, r.Table, r.ID, r.TS, r.Prev, len(r.ID), len(r.Value))
+	}
+	return nil
+}
+
+func checkEntry(e *Entry) error {
+	if e.TS <= 0 || e.Index.Table() == 0 || len(e.Key) > MaxIDBytes || len(e.ID) > MaxIDBytes {
+		return fmt.Errorf("%w: entry %d/%.40q at %d, key of %d bytes, id of %d bytes",
+			ErrBounds, e.Index, e.Key, e.TS, len(e.Key), len(e.ID))
+	}
+	return nil
+}
+
+func (s *sized) bindRow(i int, r *Row) error {
+	if err := checkRow(r); err != nil {
+		return err
+	}
+	p := i*rowColumns + 1
+	s.stmt.BindBytes(p, bytesOf(r.ID))
+	s.stmt.BindInt64(p+1, int64(r.TS))
+	s.bindValue(p+3, r)
+	at := &s.slots[i]
+	if !at.bound || at.id != uint32(r.Table) {
+		var id [4]byte
+		s.stmt.BindBytes(p+2, appendID(id[:0], uint32(r.Table)))
+	}
+	if !at.bound || at.deleted != r.Deleted {
+		s.stmt.BindBool(p+4, r.Deleted)
+	}
+	if r.Prev != 0 {
+		s.stmt.BindInt64(p+5, int64(r.Prev))
+	} else if !at.bound || !at.null {
+		s.stmt.BindNull(p + 5)
+	}
+	*at = slot{bound: true, id: uint32(r.Table), deleted: r.Deleted, null: r.Prev == 0}
+	return nil
+}
+
+func (s *sized) bindValue(p int, r *Row) {
+	s.large = s.large || len(r.Value) > largeBytes
+	switch {
+	case r.Value == nil:
+		s.stmt.BindNull(p)
+	case r.JSON:
+		s.stmt.BindText(p, unsafe.String(unsafe.SliceData(r.Value), len(r.Value)))
+	default:
+		s.stmt.BindBytes(p, r.Value)
+	}
+}
+
+func (s *sized) bindEntry(i int, e *Entry) error {
+	if err := checkEntry(e); err != nil {
+		return err
+	}
+	p := i*entryColumns + 1
+	at := &s.slots[i]
+	if !at.bound || at.id != uint32(e.Index) {
+		var id [4]byte
+		s.stmt.BindBytes(p, appendID(id[:0], uint32(e.Index)))
+	}
+	s.stmt.BindBytes(p+1, bytesOf(e.Key))
+	s.stmt.BindInt64(p+2, int64(e.TS))
+	if !at.bound || at.deleted != e.Deleted {
+		s.stmt.BindBool(p+3, e.Deleted)
+	}
+	null := e.ID == "" || e.Index.Number() == 0
+	if !null {
+		s.stmt.BindBytes(p+4, bytesOf(e.ID))
+	} else if !at.bound || !at.null {
+		s.stmt.BindNull(p + 4)
+	}
+	*at = slot{bound: true, id: uint32(e.Index), deleted: e.Deleted, null: null}
+	return nil
+}
+
+func (s *sized) run() error {
+	err := run(s.stmt)
+	if err != nil || s.large {
+		clear(s.slots)
+		s.large = false
+		if e := s.stmt.ClearBindings(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// bytesOf is s as bytes, without a copy. They must not be changed.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

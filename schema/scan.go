@@ -1,0 +1,415 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"zombiezen.com/go/sqlite"
+)
+
+var errNested = errors.New("schema: transaction within a transaction")
+
+// sqlEntry finds the newest entry of a key at or before a moment.
+const sqlEntry = `
+SELECT ts, deleted, document_id
+  FROM indexes
+ WHERE index_id = :index AND key = :key AND ts <= :at
+ ORDER BY ts DESC
+ LIMIT 1`
+
+func (s *session) Entry(index IndexID, key string, at Timestamp) (Entry, bool, error) {
+	e, ok, err := s.entry(index, bytesOf(key), at)
+	if err != nil {
+		return Entry{}, false, fmt.Errorf("read entry %d/%.40q at %d: %w", index, key, at, mapError(err))
+	}
+	e.Key = key
+	return e, ok, nil
+}
+
+// entry leaves the key to its caller.
+func (s *session) entry(index IndexID, key []byte, at Timestamp) (e Entry, ok bool, err error) {
+	stmt, err := s.stmt(stmtEntry)
+	if err != nil {
+		return e, false, err
+	}
+	var id [4]byte
+	stmt.BindBytes(1, appendID(id[:0], uint32(index)))
+	stmt.BindBytes(2, key)
+	stmt.BindInt64(3, int64(at))
+	if ok, err = stmt.Step(); ok {
+		e = Entry{
+			Index:   index,
+			TS:      Timestamp(stmt.ColumnInt64(0)),
+			Deleted: stmt.ColumnBool(1),
+			ID:      readString(stmt, 2),
+		}
+	}
+	return e, ok, resetAfter(stmt, err)
+}
+
+// readString copies a BLOB; NULL is "".
+func readString(stmt *sqlite.Stmt, column int) string {
+	b := make([]byte, stmt.ColumnLen(column))
+	stmt.ColumnBytes(column, b)
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// sqlVersions and sqlVersionsBack walk the entries of one key.
+const (
+	sqlVersions = `
+SELECT ts, deleted, document_id
+  FROM indexes
+ WHERE index_id = :index AND key = :key AND ts > :from AND ts <= :to
+ ORDER BY ts
+ LIMIT :limit`
+
+	sqlVersionsBack = `
+SELECT ts, deleted, document_id
+  FROM indexes
+ WHERE index_id = :index AND key = :key AND ts > :from AND ts <= :to
+ ORDER BY ts DESC
+ LIMIT :limit`
+)
+
+func (s *session) Versions(dst []Entry, index IndexID, key string, from, to Timestamp, newestFirst bool, limit int) ([]Entry, error) {
+	n := stmtVersions
+	if newestFirst {
+		n = stmtVersionsBack
+	}
+	dst, err := s.versions(dst, n, index, key, from, to, limit)
+	if err != nil {
+		return dst, fmt.Errorf("read versions of %d/%.40q in (%d, %d]: %w", index, key, from, to, mapError(err))
+	}
+	return dst, nil
+}
+
+func (s *session) versions(dst []Entry, n statement, index IndexID, key string, from, to Timestamp, limit int) ([]Entry, error) {
+	stmt, err := s.stmt(n)
+	if err != nil {
+		return dst, err
+	}
+	if limit <= 0 {
+		limit = -1 // all, to SQLite
+	}
+	var id [4]byte
+	stmt.BindBytes(1, appendID(id[:0], uint32(index)))
+	stmt.BindBytes(2, bytesOf(key))
+	stmt.BindInt64(3, int64(from))
+	stmt.BindInt64(4, int64(to))
+	stmt.BindInt64(5, int64(limit))
+	for {
+		found, err := stmt.Step()
+		if err != nil || !found {
+			return dst, resetAfter(stmt, err)
+		}
+		dst = append(dst, Entry{
+			Index:   index,
+			TS:      Timestamp(stmt.ColumnInt64(0)),
+			Deleted: stmt.ColumnBool(1),
+			Key:     key,
+			ID:      readString(stmt, 2),
+		})
+	}
+}
+
+// sqlEntries walks the whole table behind an entry.
+const sqlEntries = `
+SELECT key, ts, deleted, document_id, index_id
+  FROM indexes
+ WHERE (index_id, key, ts) > (:index, :key, :ts)
+ ORDER BY index_id, key, ts
+ LIMIT :limit`
+
+func (s *session) Entries(dst []Entry, after Entry, limit int) ([]Entry, error) {
+	dst, err := s.entries(dst, after, limit)
+	if err != nil {
+		return dst, fmt.Errorf("read entries behind %d/%.40q at %d: %w", after.Index, after.Key, after.TS, mapError(err))
+	}
+	return dst, nil
+}
+
+func (s *session) entries(dst []Entry, after Entry, limit int) ([]Entry, error) {
+	stmt, err := s.stmt(stmtEntries)
+	if err != nil {
+		return dst, err
+	}
+	var id [4]byte
+	stmt.BindBytes(1, appendID(id[:0], uint32(after.Index)))
+	stmt.BindBytes(2, bytesOf(after.Key))
+	stmt.BindInt64(3, int64(after.TS))
+	stmt.BindInt64(4, int64(max(limit, 0)))
+	for {
+		found, err := stmt.Step()
+		if err != nil || !found {
+			return dst, resetAfter(stmt, err)
+		}
+		index, err := readID(stmt, 4)
+		if err != nil {
+			stmt.Reset()
+			return dst, err
+		}
+		e := Entry{
+			Index:   IndexID(index),
+			TS:      Timestamp(stmt.ColumnInt64(1)),
+			Deleted: stmt.ColumnBool(2),
+		}
+		e.Key, e.ID = readKey(stmt)
+		dst = append(dst, e)
+	}
+}
+
+// readKey reads key and document_id, columns 0 and 3, into one allocation.
+func readKey(stmt *sqlite.Stmt) (key, id string) {
+	k, n := stmt.ColumnLen(0), stmt.ColumnLen(3)
+	b := make([]byte, k+n)
+	stmt.ColumnBytes(0, b[:k])
+	if n > 0 {
+		stmt.ColumnBytes(3, b[k:])
+	}
+	both := unsafe.String(unsafe.SliceData(b), len(b))
+	return both[:k], both[k:]
+}
+
+// The four scans walk all entries of the keys of a range, from either end,
+// with and without an upper bound. Choosing the newest entry of each key is
+// left to the scanner: a GROUP BY would read every version ever made.
+const (
+	sqlScan = `
+SELECT key, ts, deleted, document_id
+  FROM indexes
+ WHERE index_id = :index AND key >= :from
+ ORDER BY key, ts`
+
+	sqlScanTo = `
+SELECT key, ts, deleted, document_id
+  FROM indexes
+ WHERE index_id = :index AND key >= :from AND key < :to
+ ORDER BY key, ts`
+
+	sqlScanBack = `
+SELECT key, ts, deleted, document_id
+  FROM indexes
+ WHERE index_id = :index AND key >= :from
+ ORDER BY key DESC, ts DESC`
+
+	sqlScanBackTo = `
+SELECT key, ts, deleted, document_id
+  FROM indexes
+ WHERE index_id = :index AND key >= :from AND key < :to
+ ORDER BY key DESC, ts DESC`
+)
+
+// Bounds of one scan.
+const (
+	// scanPatience is the number of entries of one key that are stepped over
+	// before the scan seeks instead. A seek costs about as much as eight
+	// steps.
+	scanPatience = 8
+
+	// scanKeys is the number of keys that one call walks beyond its limit,
+	// so that a range of deleted keys does not hold up its caller for long.
+	scanKeys = 1000
+)
+
+// scanner is the state of one scan. It is kept from scan to scan for its
+// buffers.
+type scanner struct {
+	session *session
+	dst     []Entry
+	r       KeyRange // what is still to scan, once step has returned
+	at      Timestamp
+	limit   int // entries that are still wanted
+	keys    int // keys that may still be walked
+	done    bool
+
+	key []byte // the key that is being walked
+
+	// The newest entry of key at or before at; unset unless found.
+	found   bool
+	deleted bool
+	ts      Timestamp
+	id      []byte
+
+	scratch []byte // for the key of the row at hand
+}
+
+func (s *session) Scan(dst []Entry, r KeyRange, at Timestamp, limit int) ([]Entry, KeyRange, bool, error) {
+	if r.To != "" && r.From >= r.To {
+		return dst, r, true, nil
+	}
+	if limit <= 0 {
+		return dst, r, false, nil
+	}
+	sc := &s.scan
+	*sc = scanner{
+		session: s, dst: dst, r: r, at: at, limit: limit, keys: limit + scanKeys,
+		key: sc.key[:0], id: sc.id[:0], scratch: sc.scratch[:0],
+	}
+	err := sc.run()
+	entries, rest, done := sc.dst, sc.r, sc.done
+	sc.dst, sc.r = nil, KeyRange{}
+	if err != nil {
+		return entries, r, false, fmt.Errorf("scan index %d at %d: %w", r.Index, at, mapError(err))
+	}
+	return entries, rest, done, nil
+}
+
+// run walks until the range, the limit or the keys are used up. Each round
+// steps through neighbours until a key has too many entries.
+func (sc *scanner) run() error {
+	for !sc.done && !sc.spent() {
+		stmt, err := sc.seek()
+		if err != nil {
+			return err
+		}
+		jump, err := sc.step(stmt)
+		if err != nil {
+			return err
+		}
+		if err := stmt.Reset(); err != nil {
+			return err
+		}
+		if jump {
+			if err := sc.jump(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (sc *scanner) spent() bool { return sc.limit == 0 || sc.keys == 0 }
+
+// seek starts a walk at the near end of what is still to scan.
+func (sc *scanner) seek() (*sqlite.Stmt, error) {
+	n := stmtScan
+	if sc.r.Reverse {
+		n = stmtScanBack
+	}
+	if sc.r.To != "" {
+		n++ // the same with an upper bound
+	}
+	stmt, err := sc.session.stmt(n)
+	if err != nil {
+		return nil, err
+	}
+	var id [4]byte
+	stmt.BindBytes(1, appendID(id[:0], uint32(sc.r.Index)))
+	stmt.BindBytes(2, bytesOf(sc.r.From))
+	if sc.r.To != "" {
+		stmt.BindBytes(3, bytesOf(sc.r.To))
+	}
+	return stmt, nil
+}
+
+// step walks entry by entry. jump means that the key at hand has too many of
+// them; otherwise the walk is over, because the range or the bounds are.
+func (sc *scanner) step(stmt *sqlite.Stmt) (jump bool, err error) {
+	for seen := 0; ; { // seen counts the entries of sc.key
+		more, err := stmt.Step()
+		if err != nil {
+			return false, err
+		}
+		if seen > 0 && (!more || !sc.sameKey(stmt)) {
+			sc.finish()
+			seen = 0
+			if more && sc.spent() {
+				sc.leave()
+				return false, nil
+			}
+		}
+		if !more {
+			sc.done = true
+			return false, nil
+		}
+		if seen == 0 {
+			sc.key = readInto(sc.key, stmt, 0)
+			sc.found = false
+		}
+		sc.consider(stmt)
+		if seen++; seen > scanPatience {
+			return true, nil
+		}
+	}
+}
+
+// sameKey reports whether the row at hand has the key that is being walked.
+func (sc *scanner) sameKey(stmt *sqlite.Stmt) bool {
+	if stmt.ColumnLen(0) != len(sc.key) {
+		return false
+	}
+	sc.scratch = readInto(sc.scratch, stmt, 0)
+	return bytes.Equal(sc.scratch, sc.key)
+}
+
+// readInto copies a BLOB into b, or into more room if b is too small.
+func readInto(b []byte, stmt *sqlite.Stmt, column int) []byte {
+	n := stmt.ColumnLen(column)
+	if cap(b) < n {
+		b = make([]byte, n, 2*n)
+	}
+	b = b[:n]
+	stmt.ColumnBytes(column, b)
+	return b
+}
+
+// consider takes the row at hand if it is the newest so far that at can see.
+func (sc *scanner) consider(stmt *sqlite.Stmt) {
+	if sc.r.Reverse && sc.found {
+		return // only older entries follow
+	}
+	ts := Timestamp(stmt.ColumnInt64(1))
+	if ts > sc.at {
+		return
+	}
+	sc.found, sc.ts, sc.deleted = true, ts, stmt.ColumnBool(2)
+	sc.id = readInto(sc.id, stmt, 3)
+}
+
+// jump decides the key at hand by one descent, and goes behind it.
+func (sc *scanner) jump() error {
+	if !sc.r.Reverse || !sc.found {
+		e, found, err := sc.session.entry(sc.r.Index, sc.key, sc.at)
+		if err != nil {
+			return err
+		}
+		sc.found, sc.ts, sc.deleted = found, e.TS, e.Deleted
+		sc.id = append(sc.id[:0], e.ID...)
+	}
+	sc.finish()
+	sc.leave()
+	return nil
+}
+
+// finish takes the key's newest entry if it is alive. Key and ID share one
+// allocation.
+func (sc *scanner) finish() {
+	sc.keys--
+	if !sc.found || sc.deleted {
+		return
+	}
+	b := make([]byte, len(sc.key)+len(sc.id))
+	copy(b[copy(b, sc.key):], sc.id)
+	both := unsafe.String(unsafe.SliceData(b), len(b))
+	sc.dst = append(sc.dst, Entry{
+		Index: sc.r.Index,
+		TS:    sc.ts,
+		Key:   both[:len(sc.key)],
+		ID:    both[len(sc.key):],
+	})
+	sc.limit--
+}
+
+// leave moves the near end of the range behind the key at hand. A key and a
+// zero byte is the smallest string behind the key.
+func (sc *scanner) leave() {
+	if sc.r.Reverse {
+		sc.r.To = string(sc.key)
+		sc.done = sc.r.To <= sc.r.From // also when the key is empty
+		return
+	}
+	sc.r.From = string(append(sc.key, 0))
+	sc.done = sc.r.To != "" && sc.r.From >= sc.r.To
+}

@@ -1,0 +1,369 @@
+package schema
+
+import (
+	"fmt"
+	"unsafe"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// session is one read connection with its statements.
+type session struct {
+	conn  *sqlite.Conn
+	open  bool // between Begin and End
+	stmts [statementCount]*sqlite.Stmt
+	scan  scanner // its buffers
+}
+
+var _ Session = (*session)(nil)
+
+// statement numbers a session's statements. They are prepared when they are
+// first needed, and then held.
+type statement int
+
+const (
+	stmtBegin statement = iota
+	stmtEnd
+	stmtGet
+	stmtRow
+	stmtEntry
+	stmtScan
+	stmtScanTo
+	stmtScanBack
+	stmtScanBackTo
+	stmtVersions
+	stmtVersionsBack
+	stmtLog
+	stmtEntries
+	stmtLast
+	stmtGlobal
+	statementCount
+)
+
+var sessionSQL = [statementCount]string{
+	stmtBegin:        `BEGIN`,
+	stmtEnd:          `COMMIT`,
+	stmtGet:          sqlGet,
+	stmtRow:          sqlRow,
+	stmtEntry:        sqlEntry,
+	stmtScan:         sqlScan,
+	stmtScanTo:       sqlScanTo,
+	stmtScanBack:     sqlScanBack,
+	stmtScanBackTo:   sqlScanBackTo,
+	stmtVersions:     sqlVersions,
+	stmtVersionsBack: sqlVersionsBack,
+	stmtLog:          sqlLog,
+	stmtEntries:      sqlEntries,
+	stmtLast:         sqlLast,
+	stmtGlobal:       sqlGlobal,
+}
+
+// Session implements [Engine].
+func (s *SQLite) Session() (Session, error) {
+	conn, err := s.connect(reader)
+	if err != nil {
+		return nil, fmt.Errorf("open session: %w", err)
+	}
+	return &session{conn: conn}, nil
+}
+
+func (s *session) stmt(n statement) (*sqlite.Stmt, error) {
+	if s.stmts[n] == nil {
+		stmt, err := s.conn.Prepare(sessionSQL[n])
+		if err != nil {
+			return nil, mapError(err)
+		}
+		s.stmts[n] = stmt
+	}
+	return s.stmts[n], nil
+}
+
+func (s *session) Begin() error {
+	if s.open {
+		return fmt.Errorf("begin read: %w", errNested)
+	}
+	if err := s.control(stmtBegin); err != nil {
+		return fmt.Errorf("begin read: %w", err)
+	}
+	s.open = true
+	return nil
+}
+
+func (s *session) End() error {
+	if !s.open {
+		return nil
+	}
+	s.open = false
+	if err := s.control(stmtEnd); err != nil {
+		return fmt.Errorf("end read: %w", err)
+	}
+	return nil
+}
+
+func (s *session) control(n statement) error {
+	stmt, err := s.stmt(n)
+	if err != nil {
+		return err
+	}
+	return mapError(run(stmt))
+}
+
+func (s *session) Close() error {
+	if err := s.conn.Close(); err != nil {
+		return fmt.Errorf("close session: %w", err)
+	}
+	return nil
+}
+
+// sqlGet finds the newest entry of a document at or before a moment, and its
+// row. It must stay two descents: one of indexes, which the LIMIT ends at its
+// first entry, and one of documents.
+const sqlGet = `
+SELECT i.ts, i.deleted, d.deleted, d.prev_ts, d.json_value
+  FROM indexes AS i
+  LEFT JOIN documents AS d
+    ON d.ts = i.ts AND d.table_id = :table AND d.id = :id
+ WHERE i.index_id = :index AND i.key = :id AND i.ts <= :at
+ ORDER BY i.ts DESC
+ LIMIT 1`
+
+func (s *session) Get(table TableID, id string, at Timestamp) (*Row, error) {
+	row, err := s.get(table, id, at)
+	if err != nil {
+		return nil, fmt.Errorf("read %d/%.40q at %d: %w", table, id, at, mapError(err))
+	}
+	return row, nil
+}
+
+func (s *session) get(table TableID, id string, at Timestamp) (*Row, error) {
+	stmt, err := s.stmt(stmtGet)
+	if err != nil {
+		return nil, err
+	}
+	var buf [4]byte
+	stmt.BindBytes(1, appendID(buf[:0], uint32(table)))
+	stmt.BindBytes(2, bytesOf(id))
+	stmt.BindBytes(3, appendID(buf[:0], uint32(ByID(table))))
+	stmt.BindInt64(4, int64(at))
+	found, err := stmt.Step()
+	if err != nil || !found {
+		return nil, resetAfter(stmt, err)
+	}
+	row := &Row{
+		TS:      Timestamp(stmt.ColumnInt64(0)),
+		Prev:    Timestamp(stmt.ColumnInt64(3)),
+		Table:   table,
+		Deleted: stmt.ColumnBool(1),
+		ID:      id,
+	}
+	if stmt.ColumnIsNull(2) {
+		stmt.Reset()
+		return nil, fmt.Errorf("%w: index entry at %d without a row", ErrCorrupt, row.TS)
+	}
+	if row.Deleted != stmt.ColumnBool(2) {
+		stmt.Reset()
+		return nil, fmt.Errorf("%w: index entry and row at %d disagree on the deletion", ErrCorrupt, row.TS)
+	}
+	row.JSON, row.Value = readValue(stmt, 4, 0)
+	return row, stmt.Reset()
+}
+
+// resetAfter lets go of the read transaction. A statement that failed has
+// been reset already.
+func resetAfter(stmt *sqlite.Stmt, err error) error {
+	if err != nil {
+		return err
+	}
+	return stmt.Reset()
+}
+
+// readValue copies a json_value into a slice with spare bytes behind it.
+func readValue(stmt *sqlite.Stmt, column, spareBytes int) (json bool, value []byte) {
+	switch stmt.ColumnType(column) {
+	case sqlite.TypeNull:
+		return false, nil
+	case sqlite.TypeText:
+		json = true
+	}
+	n := stmt.ColumnLen(column)
+	value = make([]byte, n, n+spareBytes)
+	stmt.ColumnBytes(column, value)
+	return json, value
+}
+
+// sqlRow finds one version.
+const sqlRow = `
+SELECT deleted, prev_ts, json_value
+  FROM documents
+ WHERE ts = :ts AND table_id = :table AND id = :id`
+
+func (s *session) Row(table TableID, id string, ts Timestamp) (*Row, error) {
+	row, err := s.row(table, id, ts)
+	if err != nil {
+		return nil, fmt.Errorf("read version %d/%.40q at %d: %w", table, id, ts, mapError(err))
+	}
+	return row, nil
+}
+
+func (s *session) row(table TableID, id string, ts Timestamp) (*Row, error) {
+	stmt, err := s.stmt(stmtRow)
+	if err != nil {
+		return nil, err
+	}
+	var buf [4]byte
+	stmt.BindInt64(1, int64(ts))
+	stmt.BindBytes(2, appendID(buf[:0], uint32(table)))
+	stmt.BindBytes(3, bytesOf(id))
+	found, err := stmt.Step()
+	if err != nil || !found {
+		return nil, resetAfter(stmt, err)
+	}
+	row := &Row{
+		TS:      ts,
+		Prev:    Timestamp(stmt.ColumnInt64(1)),
+		Table:   table,
+		Deleted: stmt.ColumnBool(0),
+		ID:      id,
+	}
+	row.JSON, row.Value = readValue(stmt, 2, 0)
+	return row, stmt.Reset()
+}
+
+// sqlLog walks the log behind a cursor.
+const sqlLog = `
+SELECT ts, table_id, id, deleted, prev_ts, json_value
+  FROM documents
+ WHERE (ts, table_id, id) > (:ts, :table, :id) AND ts <= :to
+ ORDER BY ts, table_id, id
+ LIMIT :limit`
+
+func (s *session) Log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row, error) {
+	dst, err := s.log(dst, after, to, limit)
+	if err != nil {
+		return dst, fmt.Errorf("read log behind %d up to %d: %w", after.TS, to, mapError(err))
+	}
+	return dst, nil
+}
+
+func (s *session) log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row, error) {
+	stmt, err := s.stmt(stmtLog)
+	if err != nil {
+		return dst, err
+	}
+	var buf [4]byte
+	stmt.BindInt64(1, int64(after.TS))
+	stmt.BindBytes(2, appendID(buf[:0], uint32(after.Table)))
+	stmt.BindBytes(3, bytesOf(after.ID))
+	stmt.BindInt64(4, int64(to))
+	stmt.BindInt64(5, int64(max(limit, 0)))
+	return appendRows(dst, stmt)
+}
+
+// sqlLast finds the newest row.
+const sqlLast = `
+SELECT ts, table_id, id, deleted, prev_ts, json_value
+  FROM documents
+ ORDER BY ts DESC, table_id DESC, id DESC
+ LIMIT 1`
+
+func (s *session) Last() (*Row, error) {
+	var rows []*Row
+	stmt, err := s.stmt(stmtLast)
+	if err == nil {
+		rows, err = appendRows(nil, stmt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the newest row: %w", mapError(err))
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	return rows[0], nil
+}
+
+// appendRows reads to the end what sqlLog or sqlLast finds.
+func appendRows(dst []*Row, stmt *sqlite.Stmt) ([]*Row, error) {
+	for {
+		found, err := stmt.Step()
+		if err != nil || !found {
+			return dst, resetAfter(stmt, err)
+		}
+		row, err := readRow(stmt)
+		if err != nil {
+			stmt.Reset()
+			return dst, err
+		}
+		dst = append(dst, row)
+	}
+}
+
+// readRow reads (ts, table_id, id, deleted, prev_ts, json_value). The id lies
+// behind the value in the same memory.
+func readRow(stmt *sqlite.Stmt) (*Row, error) {
+	table, err := readID(stmt, 1)
+	if err != nil {
+		return nil, err
+	}
+	row := &Row{
+		TS:      Timestamp(stmt.ColumnInt64(0)),
+		Prev:    Timestamp(stmt.ColumnInt64(4)),
+		Table:   TableID(table),
+		Deleted: stmt.ColumnBool(3),
+	}
+	idBytes := stmt.ColumnLen(2)
+	row.JSON, row.Value = readValue(stmt, 5, idBytes)
+	id := row.Value
+	if id == nil {
+		id = make([]byte, 0, idBytes)
+	}
+	n := len(id)
+	id = id[n : n+idBytes]
+	row.Value = row.Value[:n:n]
+	stmt.ColumnBytes(2, id)
+	row.ID = unsafe.String(unsafe.SliceData(id), idBytes)
+	return row, nil
+}
+
+func readID(stmt *sqlite.Stmt, column int) (uint32, error) {
+	var id [5]byte // one more than allowed, to tell when it is too long
+	n := stmt.ColumnBytes(column, id[:])
+	return parseID(id[:n])
+}
+
+// sqlGlobal finds a named fact.
+const sqlGlobal = `
+SELECT json_value
+  FROM globals
+ WHERE key = :key`
+
+func (s *session) Global(key string) (json string, ok bool, err error) {
+	stmt, err := s.stmt(stmtGlobal)
+	if err == nil {
+		stmt.BindText(1, key)
+		if ok, err = stmt.Step(); ok {
+			json = stmt.ColumnText(0)
+		}
+		err = resetAfter(stmt, err)
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("read global %q: %w", key, mapError(err))
+	}
+	return json, ok, nil
+}
+
+// sqlCheck reads every page and compares what refers to what.
+const sqlCheck = `PRAGMA integrity_check(10)`
+
+func (s *session) Check() error {
+	var complaints []string
+	err := query(s.conn, sqlCheck, func(stmt *sqlite.Stmt) {
+		complaints = append(complaints, stmt.ColumnText(0))
+	})
+	if err != nil {
+		return fmt.Errorf("check: %w", mapError(err))
+	}
+	if len(complaints) != 1 || complaints[0] != "ok" {
+		return fmt.Errorf("check: %w: %q", ErrCorrupt, complaints)
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package firn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/journal"
+	"github.com/firndb/firn/reader"
+	"github.com/firndb/firn/retention"
+	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/writer"
+)
+
+// Store is an open store. It is safe for concurrent use.
+//
+// Open starts its goroutines: the writer and its helpers, and the one that
+// moves the horizon. Close stops and joins them; every write that was
+// accepted is answered first.
+type Store struct {
+	opts        Options
+	engine      *schema.SQLite
+	incarnation string
+	tables      map[string]*Table
+	tail        *index.Tail
+	head        *reader.Head
+	writer      *writer.Writer
+	horizon     retention.Horizon
+
+	stop context.CancelFunc
+	run  *errgroup.Group
+}
+
+// Close ends the store: writes that wait are done, the rest is ErrClosed. It
+// returns the error that had stopped the writer, if any.
+func (s *Store) Close() error {
+	s.stop()
+	err := s.run.Wait()
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, s.head.Close(), s.engine.Close())
+}
+
+// Table is a declared table; nil if the store was opened without declaring
+// it.
+func (s *Store) Table(name string) *Table { return s.tables[name] }
+
+// View calls fn with the present: everything committed so far, and nothing
+// that is committed while fn runs. It returns fn's error.
+func (s *Store) View(fn func(*Snapshot) error) error { return s.present(false, fn) }
+
+// Peek is View confined to memory: it never waits for the disk. A read whose
+// answer is not in memory returns ErrCold, which fn must pass on.
+func (s *Store) Peek(fn func(*Snapshot) error) error { return s.present(true, fn) }
+
+func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
+	snap := snapshots.Get().(*Snapshot)
+	defer snap.close()
+	snap.view.Reset(s.head, hot)
+	snap.store, snap.moment = s, 0
+	return fn(snap)
+}
+
+// At calls fn with the store as it was at a moment, and returns fn's error.
+// Moments before the horizon are a *CompactedError, those that have not come
+// yet a *FutureError. It must not be called inside Update; Tx.At is for that.
+func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
+	if err := s.settle(ts); err != nil {
+		return err
+	}
+	return s.at(ts, fn)
+}
+
+func (s *Store) at(ts Timestamp, fn func(*Snapshot) error) error {
+	if err := s.horizon.Check(ts); err != nil {
+		return err
+	}
+	snap := snapshots.Get().(*Snapshot)
+	defer snap.close()
+	snap.view.ResetAt(s.head, ts)
+	snap.store, snap.moment = s, ts
+	if err := fn(snap); err != nil {
+		return err
+	}
+	return s.horizon.Check(ts) // what was read may have been pruned meanwhile
+}
+
+// settle makes sure that a moment is over: that it is not after now, and that
+// no transaction will ever be stamped at or before it.
+func (s *Store) settle(ts Timestamp) error {
+	newest := s.head.Newest()
+	if ts <= newest {
+		return nil
+	}
+	if ts > s.writer.Clock().Now() {
+		return &FutureError{Asked: ts, Newest: newest}
+	}
+	s.writer.Clock().Pass(ts)
+	s.head.Lock() // a group that is under way may have been stamped before
+	s.head.Unlock()
+	return nil
+}
+
+// Update runs fn as a transaction and commits what it wrote. It returns the
+// transaction's timestamp when that is as durable as Options.Durability says;
+// 0 if it wrote nothing. fn's error is returned as it is, and leaves no
+// trace.
+//
+// If ctx ends while the write waits for room in the queue, nothing happens;
+// later, the error matches ErrInDoubt: the write may still be done.
+func (s *Store) Update(ctx context.Context, fn func(*Tx) error) (Timestamp, error) {
+	u := updates.Get().(*update)
+	u.fn, u.failed, u.panicked = fn, nil, nil
+	u.job.store, u.job.batch = s, u
+	if err := s.writer.SubmitWait(ctx, &u.job); err != nil {
+		return 0, writeError(err)
+	}
+	select {
+	case r := <-u.reply:
+		failed, panicked := u.failed, u.panicked
+		u.fn = nil
+		updates.Put(u)
+		if panicked != nil {
+			panic(panicked)
+		}
+		return r.ts, errors.Join(failed, r.err)
+	case <-ctx.Done():
+		return 0, fmt.Errorf("%w: %w", ErrInDoubt, ctx.Err())
+	}
+}
+
+// Submit hands a batch of transactions to the writer and returns. It never
+// waits: when too much does already, it returns ErrBusy, and after Close
+// ErrClosed. If it returns nil, the batch's Done will be called.
+func (s *Store) Submit(b Batch) error {
+	j := jobs.Get().(*job)
+	j.store, j.batch = s, b
+	if err := s.writer.Submit(j); err != nil {
+		j.release()
+		return writeError(err)
+	}
+	return nil
+}
+
+// writeError makes the engine's own word for busy the store's.
+func writeError(err error) error {
+	if errors.Is(err, schema.ErrBusy) {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}
+
+// Token names ts in this store's line of history, for a client to keep.
+func (s *Store) Token(ts Timestamp) string {
+	return journal.Token{Incarnation: s.incarnation, TS: ts}.String()
+}
+
+// Bounds is how far a store's history reaches.
+type Bounds struct {
+	Oldest      Timestamp // the horizon: the oldest moment that can be read
+	Newest      Timestamp // of the last commit; the horizon if there was none
+	Incarnation string    // the random id of this line of history
+}
+
+// Bounds are the present bounds.
+func (s *Store) Bounds() Bounds {
+	oldest := s.horizon.Oldest()
+	return Bounds{Oldest: oldest, Newest: max(s.head.Newest(), oldest), Incarnation: s.incarnation}
+}
+
+// Stats are figures about a store since it was opened.
+type Stats struct {
+	Path       string
+	Durability Durability
+
+	Groups, FailedGroups int64 // commits of the file, and those that failed
+	Commits, Rows        int64 // transactions that wrote, and their rows
+	Waiting              int   // transactions in the queue
+
+	HeadDocuments, HeadRanges int   // what is in memory
+	HeadBytes, HeadBudget     int64 // its size and the most it may be
+	TailEntries               int   // index entries not merged yet
+	TailBytes                 int64
+	Merged                    Timestamp // everything up to here is merged
+
+	WALBytes        int64 // the write-ahead log's file now
+	WALWrittenBytes int64 // written to it in all
+	Checkpoints     int64
+}
+
+// walPageBytes is what a page of 4,096 bytes takes in the write-ahead log.
+const walPageBytes = 4096 + 24
+
+// Stats are the figures now.
+func (s *Store) Stats() Stats {
+	w, head := s.writer.Stats(), s.head.Size()
+	_, tail := s.tail.Size()
+	return Stats{
+		Path:            s.engine.Path(),
+		Durability:      s.opts.Durability,
+		Groups:          w.Groups,
+		FailedGroups:    w.FailedGroups,
+		Commits:         w.Commits,
+		Rows:            w.Rows,
+		Waiting:         w.Waiting,
+		HeadDocuments:   head.Documents,
+		HeadRanges:      head.Ranges,
+		HeadBytes:       head.Bytes,
+		HeadBudget:      s.opts.Memory,
+		TailEntries:     tail.Entries,
+		TailBytes:       tail.Bytes,
+		Merged:          s.tail.Watermark(),
+		WALBytes:        s.engine.WALBytes(),
+		WALWrittenBytes: w.WALPages * walPageBytes,
+		Checkpoints:     w.Checkpoints,
+	}
+}
+
+// horizonSteps is how many times the horizon moves within one retention time,
+// so that it lags by at most that part.
+const horizonSteps = 100
+
+// runHorizon moves the horizon as time passes.
+func (s *Store) runHorizon(ctx context.Context) error {
+	tick := time.NewTicker(min(max(s.opts.Retention/horizonSteps, time.Second), time.Hour))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		oldest := schema.TimestampOf(s.opts.Now().Add(-s.opts.Retention))
+		if err := s.horizon.Advance(ctx, s.writer, oldest); err != nil && ctx.Err() == nil {
+			s.opts.Logger.Warn("the horizon stays", "error", err)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package firn
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// TableSpec declares a table.
+type TableSpec struct {
+	// Name is what the table is called in the store, at most 255 bytes.
+	Name string
+
+	// Prefix is how many leading elements of an id name an ordered range,
+	// when ids are tuples made with schema.AppendBytes and its siblings. Such
+	// a range is kept in memory as a whole once it has been read as a whole.
+	// 0 means that the table has no such ranges.
+	Prefix int
+
+	// Counted makes Count know the number of live documents of a prefix
+	// without counting.
+	Counted bool
+
+	// Indexes are the table's declared indexes. The store remembers their
+	// names and their order; new ones are added at the end.
+	Indexes []IndexSpec
+}
+
+// IndexSpec declares an index of a table.
+type IndexSpec struct {
+	// Name is what the index is called.
+	Name string
+
+	// Prefix is for the index's keys what TableSpec.Prefix is for ids.
+	Prefix int
+
+	// Keys calls add for each key under which a document is to be found. It
+	// must be a pure function of its arguments and is never called for
+	// deleted documents. Changing what it computes needs Reindex.
+	Keys func(id string, value []byte, add func(key []byte))
+}
+
+// Table is a declared table of an open store.
+type Table struct {
+	def     *index.Table
+	byID    Index
+	indexes map[string]*Index
+}
+
+// Index is an index of an open store's table.
+type Index struct {
+	table *Table
+	id    schema.IndexID
+}
+
+// Name is the table's name.
+func (t *Table) Name() string { return t.def.Name }
+
+// ByID is the index by id, which every table has.
+func (t *Table) ByID() *Index { return &t.byID }
+
+// Index is a declared index; nil if there is none of that name.
+func (t *Table) Index(name string) *Index { return t.indexes[name] }
+
+// tablesGlobal is the catalog of tables in the file: a JSON object from a
+// table's name to its id and the names of its indexes.
+const tablesGlobal = "tables"
+
+type catalogEntry struct {
+	ID      schema.TableID `json:"id"`
+	Counted bool           `json:"counted,omitempty"`
+	Indexes []string       `json:"indexes,omitempty"`
+}
+
+type catalog map[string]catalogEntry
+
+func readCatalog(s schema.Session) (catalog, error) {
+	text, ok, err := s.Global(tablesGlobal)
+	if err != nil || !ok {
+		return catalog{}, err
+	}
+	var c catalog
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, tablesGlobal, err)
+	}
+	return c, nil
+}
+
+// store writes the catalog, inside a transaction.
+func (c catalog) store(a schema.Appender) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("encode the catalog: %w", err)
+	}
+	return a.SetGlobal(tablesGlobal, string(text))
+}
+
+// declare adds what the specs have that the catalog has not. grown says that
+// a known table has new indexes, which must be built; changed that the
+// catalog must be stored.
+func (c catalog) declare(specs []TableSpec) (tables map[string]*Table, grown, changed bool, err error) {
+	tables = map[string]*Table{}
+	for _, spec := range specs {
+		if tables[spec.Name] != nil {
+			return nil, false, false, fmt.Errorf("%w: %q is declared twice", ErrTable, spec.Name)
+		}
+		known, exists := c[spec.Name]
+		if !exists {
+			known.ID = c.nextID()
+		}
+		if len(spec.Indexes) < len(known.Indexes) {
+			return nil, false, false, fmt.Errorf("%w: %q has the indexes %q, but only %d are declared", ErrTable, spec.Name, known.Indexes, len(spec.Indexes))
+		}
+		for i, x := range spec.Indexes {
+			if i < len(known.Indexes) && known.Indexes[i] != x.Name {
+				return nil, false, false, fmt.Errorf("%w: index %d of %q is called %q, not %q", ErrTable, i+1, spec.Name, known.Indexes[i], x.Name)
+			}
+		}
+		more := len(spec.Indexes) > len(known.Indexes) || spec.Counted && !known.Counted
+		grown = grown || exists && more
+		changed = changed || !exists || more || spec.Counted != known.Counted
+		known.Counted = spec.Counted
+		if tables[spec.Name], err = newTable(spec, known.ID); err != nil {
+			return nil, false, false, err
+		}
+		for _, x := range spec.Indexes[len(known.Indexes):] {
+			known.Indexes = append(known.Indexes, x.Name)
+		}
+		c[spec.Name] = known
+	}
+	return tables, grown, changed, nil
+}
+
+func (c catalog) nextID() schema.TableID {
+	var last schema.TableID
+	for _, e := range c {
+		last = max(last, e.ID)
+	}
+	return last + 1
+}
+
+func newTable(spec TableSpec, id schema.TableID) (*Table, error) {
+	def := &index.Table{ID: id, Name: spec.Name, Prefix: spec.Prefix, Counted: spec.Counted}
+	t := &Table{def: def, indexes: map[string]*Index{}}
+	t.byID = Index{t, schema.ByID(id)}
+	for i, x := range spec.Indexes {
+		def.Indexes = append(def.Indexes, index.Spec{Name: x.Name, Prefix: x.Prefix, Keys: x.Keys})
+		t.indexes[x.Name] = &Index{t, schema.Index(id, i+1)}
+	}
+	if err := def.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTable, err)
+	}
+	return t, nil
+}
+
+// undeclared makes definitions for tables that the catalog has and the
+// program did not declare: their rows have entries by id alone. A table with
+// declared indexes must be declared.
+func (c catalog) undeclared(tables map[string]*Table, defs map[schema.TableID]*index.Table) error {
+	for name, e := range c {
+		if tables[name] != nil {
+			continue
+		}
+		if len(e.Indexes) > 0 {
+			return fmt.Errorf("%w: %q has the indexes %q and must be declared", ErrTable, name, e.Indexes)
+		}
+		defs[e.ID] = &index.Table{ID: e.ID, Name: name}
+	}
+	return nil
+}

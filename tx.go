@@ -1,0 +1,209 @@
+package firn
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/firndb/firn/reader"
+	"github.com/firndb/firn/schema"
+)
+
+// Tx is a running transaction: a Reader of the newest state, its own writes
+// included, that can write. It is valid inside the function that it was given
+// to.
+type Tx struct {
+	store *Store
+	view  *reader.View
+	ts    Timestamp
+}
+
+var _ Reader = (*Tx)(nil)
+
+// Timestamp is the transaction's: what it writes becomes visible at it.
+func (tx *Tx) Timestamp() Timestamp { return tx.ts }
+
+// Moment implements Reader: it is Timestamp.
+func (tx *Tx) Moment() Timestamp { return tx.ts }
+
+// Get implements Reader.
+func (tx *Tx) Get(t *Table, id []byte) (*Document, error) { return get(tx.view, t, id) }
+
+// Last implements Reader.
+func (tx *Tx) Last(t *Table, id []byte) (*Document, error) { return last(tx.view, t, id) }
+
+// Scan implements Reader. Whether it sees what is written while it runs is
+// not said.
+func (tx *Tx) Scan(r Range) iter.Seq2[Item, error] { return scan(tx.view, r) }
+
+// Ordered implements Reader. What it returns is valid until the next write.
+func (tx *Tx) Ordered(x *Index, prefix []byte) (*Ordered, error) { return ordered(tx.view, x, prefix) }
+
+// Count implements Reader.
+func (tx *Tx) Count(t *Table, prefix []byte) (int, error) { return count(tx.view, t, prefix) }
+
+// Versions implements Reader.
+func (tx *Tx) Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
+	return versions(tx.view, tx.store, t, id, r)
+}
+
+// At is Store.At for use inside a transaction. It sees nothing of the
+// transactions that are under way, this one included.
+func (tx *Tx) At(ts Timestamp, fn func(*Snapshot) error) error {
+	if newest := tx.store.head.Newest(); ts > newest && ts > tx.ts {
+		return &FutureError{Asked: ts, Newest: newest}
+	}
+	return tx.store.at(min(ts, tx.ts-1), fn)
+}
+
+// Put makes value the document's newest version. id is copied; value is kept
+// and must not be modified any more.
+func (tx *Tx) Put(t *Table, id, value []byte) error {
+	return tx.write(t, id, Document{Value: value})
+}
+
+// PutJSON is Put for JSON text, which is stored so that other programs can
+// read it. The text must be valid JSON; it is not changed.
+func (tx *Tx) PutJSON(t *Table, id, value []byte) error {
+	return tx.write(t, id, Document{Value: value, JSON: true})
+}
+
+// Delete ends the document, with an optional note on why that readers of its
+// history will find in the tombstone. A document that is not there is left
+// alone.
+func (tx *Tx) Delete(t *Table, id, note []byte) error {
+	return tx.write(t, id, Document{Value: note, Deleted: true})
+}
+
+func (tx *Tx) write(t *Table, id []byte, row Document) error {
+	if t == nil {
+		return errNoTable
+	}
+	if err := checkSize(id, row.Value); err != nil {
+		return err
+	}
+	old, err := tx.view.Last(t.def, id)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		old = nil
+	case err != nil:
+		return err
+	}
+	if row.Deleted && (old == nil || old.Deleted) {
+		return nil
+	}
+	stored := new(Document)
+	*stored = row
+	stored.TS, stored.Table = tx.ts, t.def.ID
+	switch {
+	case old == nil:
+		stored.ID = string(id)
+	case old.TS == tx.ts:
+		stored.ID, stored.Prev = old.ID, old.Prev
+	default:
+		stored.ID, stored.Prev = old.ID, old.TS
+	}
+	if stored.Value == nil && !row.Deleted {
+		stored.Value = []byte{}
+	}
+	tx.store.head.Stage(t.def, old, stored)
+	return nil
+}
+
+// checkSize refuses what the file could not hold.
+func checkSize(id, value []byte) error {
+	switch {
+	case len(id) == 0:
+		return errors.New("firn: the empty id names no document")
+	case len(id) > schema.MaxIDBytes:
+		return fmt.Errorf("firn: id of %d bytes, at most %d", len(id), schema.MaxIDBytes)
+	case len(value) > schema.MaxValueBytes:
+		return fmt.Errorf("firn: value of %d bytes, at most %d", len(value), schema.MaxValueBytes)
+	}
+	return nil
+}
+
+// Batch is transactions that are handed over at once and run one after the
+// other in one group. It is for servers, which have many at hand; Update is
+// for everyone else.
+type Batch interface {
+	// Len is how many transactions there are, at least 1.
+	Len() int
+
+	// Transact runs the i-th on the writer's goroutine. An error undoes what
+	// this transaction has written; the batch goes on. tx is valid until
+	// Transact returns.
+	Transact(i int, tx *Tx) error
+
+	// Done is called once, on the writer's goroutine, and must not block. If
+	// err is nil, what was written is committed and as durable as
+	// Options.Durability says; last is the timestamp of the last transaction
+	// that wrote, 0 if none did. Otherwise nothing of the batch was kept, or,
+	// if err matches ErrInDoubt, that is not known.
+	Done(last Timestamp, err error)
+}
+
+// job runs a batch for the writer.
+type job struct {
+	store *Store
+	batch Batch
+	tx    Tx
+}
+
+var jobs = sync.Pool{New: func() any { return new(job) }}
+
+func (j *job) Len() int { return j.batch.Len() }
+
+func (j *job) Transact(i int, ts Timestamp) error {
+	j.tx = Tx{store: j.store, view: j.store.head.Transaction(), ts: ts}
+	err := j.batch.Transact(i, &j.tx)
+	j.tx = Tx{}
+	return err
+}
+
+func (j *job) Done(last Timestamp, err error) {
+	b := j.batch
+	j.release()
+	b.Done(last, writeError(err))
+}
+
+func (j *job) release() {
+	if _, own := j.batch.(*update); own {
+		return // it is part of the update
+	}
+	*j = job{}
+	jobs.Put(j)
+}
+
+// update is the batch of one call of Store.Update.
+type update struct {
+	job      job
+	fn       func(*Tx) error
+	failed   error // fn's own
+	panicked any
+	reply    chan updated // capacity 1: answering never blocks
+}
+
+type updated struct {
+	ts  Timestamp
+	err error
+}
+
+var updates = sync.Pool{New: func() any { return &update{reply: make(chan updated, 1)} }}
+
+func (u *update) Len() int { return 1 }
+
+// Transact runs the function. A panic in it belongs to the caller of Update
+// and must not end the writer.
+func (u *update) Transact(_ int, tx *Tx) (err error) {
+	defer func() {
+		if u.panicked = recover(); u.panicked != nil {
+			err = fmt.Errorf("firn: panic in a transaction: %v", u.panicked)
+		}
+		u.failed = err
+	}()
+	return u.fn(tx)
+}
+
+func (u *update) Done(last Timestamp, err error) { u.reply <- updated{last, err} }

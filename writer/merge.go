@@ -1,0 +1,71 @@
+package writer
+
+// A merge is done in slices of entries, one with each group's commit: twice
+// as many as the group has rows, so that a merge ends before the tail has
+// filled again, within bounds that keep the group's latency. Measured: an
+// entry costs about 4 µs to merge.
+const (
+	minSlice = 256
+	maxSlice = 4096
+)
+
+// sliceFor is how many entries to merge along with a group of rows.
+func (w *Writer) sliceFor(rows int) int {
+	if w.tailIsLarge() {
+		return maxSlice // the tail has filled again before the merge has ended
+	}
+	return min(max(2*rows, minSlice), maxSlice)
+}
+
+func (w *Writer) tailIsLarge() bool {
+	active, _ := w.opts.Tail.Size()
+	return active.Entries >= w.opts.TailEntries || active.Bytes >= w.opts.TailBytes
+}
+
+// startMergeIfLarge begins a merge when the tail has passed its size. The
+// state is locked and nothing is staged.
+func (w *Writer) startMergeIfLarge() {
+	if w.tailIsLarge() && !w.merger.Active() {
+		w.merger.Start(w.opts.State.Counts())
+	}
+}
+
+// startMerge begins a merge of whatever the tail holds.
+func (w *Writer) startMerge() bool {
+	w.opts.State.Lock()
+	defer w.opts.State.Unlock()
+	return !w.merger.Active() && w.merger.Start(w.opts.State.Counts())
+}
+
+// mergeSlice merges in a transaction of its own.
+func (w *Writer) mergeSlice(n int) error {
+	w.dirty.Store(true)
+	return w.transact(func() error {
+		_, err := w.merger.Write(w.app, n)
+		return err
+	}, w.merger.Committed)
+}
+
+// mergeIdle merges a slice while nobody waits; false if there is nothing to
+// merge, or it did not work.
+func (w *Writer) mergeIdle() bool {
+	if !w.merger.Active() {
+		return false
+	}
+	if err := w.mergeSlice(minSlice * 2); err != nil {
+		w.opts.Logger.Warn("merge", "error", err)
+		return false
+	}
+	return true
+}
+
+// onIdle is called once after nothing has happened for a while.
+func (w *Writer) onIdle() {
+	if w.startMerge() {
+		for w.queue.empty() && w.mergeIdle() {
+		}
+	}
+	if w.queue.empty() && !w.merger.Active() {
+		w.truncate()
+	}
+}

@@ -1,0 +1,158 @@
+package writer
+
+import (
+	"context"
+	"sync"
+
+	"github.com/firndb/firn/schema"
+)
+
+// queue is what waits for the writer. It holds at most max transactions: past
+// that push says ErrBusy and pushWait waits.
+type queue struct {
+	max    int
+	signal chan struct{} // capacity 1: something was pushed since the last take
+
+	mu     sync.Mutex
+	jobs   []Job
+	txns   int // transactions in jobs
+	execs  []exec
+	closed bool
+	room   chan struct{} // closed when a take makes room; nil when nobody waits
+}
+
+// exec is a maintenance request.
+type exec struct {
+	run         func(schema.Appender) error
+	transaction bool
+	done        chan error
+}
+
+func newQueue(max int) *queue {
+	return &queue{max: max, signal: make(chan struct{}, 1)}
+}
+
+func (q *queue) push(j Job) error {
+	n := j.Len()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.closed:
+		return ErrClosed
+	case q.txns > 0 && q.txns+n > q.max:
+		return ErrBusy
+	}
+	q.jobs = append(q.jobs, j)
+	q.txns += n
+	q.wake()
+	return nil
+}
+
+func (q *queue) pushWait(ctx context.Context, j Job) error {
+	for {
+		err := q.push(j)
+		if err != ErrBusy {
+			return err
+		}
+		select {
+		case <-q.waitRoom():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// waitRoom is closed at the next take.
+func (q *queue) waitRoom() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.room == nil {
+		q.room = make(chan struct{})
+		if q.txns == 0 || q.closed {
+			close(q.room)
+			defer func() { q.room = nil }()
+		}
+	}
+	return q.room
+}
+
+func (q *queue) pushExec(e exec) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return ErrClosed
+	}
+	q.execs = append(q.execs, e)
+	q.wake()
+	return nil
+}
+
+func (q *queue) wake() {
+	select {
+	case q.signal <- struct{}{}:
+	default:
+	}
+}
+
+// take removes jobs with at most limit transactions, but at least one job, and
+// all maintenance requests. The slice into is reused.
+func (q *queue) take(into []Job, limit int) ([]Job, []exec) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	jobs, execs := q.jobs, q.execs
+	q.execs = nil
+	taken, txns := 0, 0
+	for taken < len(jobs) && (taken == 0 || txns+jobs[taken].Len() <= limit) {
+		txns += jobs[taken].Len()
+		taken++
+	}
+	q.txns -= txns
+	q.jobs = append(into[:0], jobs[taken:]...)
+	if q.room != nil {
+		close(q.room)
+		q.room = nil
+	}
+	return jobs[:taken], execs
+}
+
+// refuse closes the queue to everything new; what waits stays.
+func (q *queue) refuse() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.wake()
+}
+
+// refusing says that the queue is closed and nothing is left in it.
+func (q *queue) refusing() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed && len(q.jobs) == 0 && len(q.execs) == 0
+}
+
+// close refuses everything from now on and returns what waits.
+func (q *queue) close() ([]Job, []exec) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	jobs, execs := q.jobs, q.execs
+	q.jobs, q.execs, q.txns = nil, nil, 0
+	if q.room != nil {
+		close(q.room)
+		q.room = nil
+	}
+	return jobs, execs
+}
+
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.jobs) == 0 && len(q.execs) == 0
+}
+
+// waiting is how many transactions wait.
+func (q *queue) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.txns
+}

@@ -1,0 +1,37 @@
+package writer
+
+import "sync/atomic"
+
+// stats counts what the writer has done since it was made.
+type stats struct {
+	groups, failedGroups, commits, rows, checkpoints, walPages atomic.Int64
+}
+
+func (s *stats) count(rows int) {
+	s.groups.Add(1)
+	s.rows.Add(int64(rows))
+}
+
+// Stats is what the writer has done since it was made.
+type Stats struct {
+	Groups       int64 // commits of the file
+	FailedGroups int64
+	Commits      int64 // transactions that wrote
+	Rows         int64
+	Checkpoints  int64
+	WALPages     int64 // pages written to the write-ahead log, to within the last few groups
+	Waiting      int   // transactions in the queue
+}
+
+// Stats may be called at any time.
+func (w *Writer) Stats() Stats {
+	return Stats{
+		Groups:       w.stats.groups.Load(),
+		FailedGroups: w.stats.failedGroups.Load(),
+		Commits:      w.stats.commits.Load(),
+		Rows:         w.stats.rows.Load(),
+		Checkpoints:  w.stats.checkpoints.Load(),
+		WALPages:     w.stats.walPages.Load(),
+		Waiting:      w.queue.waiting(),
+	}
+}

@@ -1,0 +1,339 @@
+// Package writer is the actor that all writes go through.
+//
+// Callers submit jobs: transactions that run one after the other on the state
+// in memory. The writer takes the jobs that wait as a group, runs their
+// transactions, appends the rows of those that succeeded in one SQLite
+// transaction, publishes them, and answers every job. A transaction that
+// fails leaves no trace; a commit that fails undoes the whole group.
+//
+// Between groups, in bounded slices, it merges the index tail, and it bounds
+// the write-ahead log by checkpoints: the bulk is moved by a goroutine beside
+// it, and the writer only finishes the rest while nothing is appended.
+//
+// The writer knows rows and timestamps. What a transaction is, and what it
+// reads, is the business of [State] and of the jobs.
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// Errors of this package. Callers test them with errors.Is.
+var (
+	// ErrClosed means the writer has stopped, or stops; nothing was written.
+	ErrClosed = errors.New("firn: store is closed")
+
+	// ErrBusy means the queue is full; nothing was written.
+	ErrBusy = errors.New("firn: too many writes are waiting")
+
+	// ErrInDoubt means a commit or an fsync failed in a way that leaves its
+	// outcome unknown. The writer has stopped; opening the store again decides
+	// from the file.
+	ErrInDoubt = errors.New("firn: outcome unknown")
+)
+
+// Durability is what a positive answer promises.
+type Durability int
+
+const (
+	// Always answers after an fsync, shared by the group.
+	Always Durability = iota
+	// EverySecond answers after the commit and fsyncs at least once a second:
+	// a power cut may take the last second.
+	EverySecond
+	// None leaves fsync to the operating system and to checkpoints.
+	None
+)
+
+// Job is transactions to be run in order, in one group.
+type Job interface {
+	// Len is how many transactions there are, at least 1.
+	Len() int
+
+	// Transact runs the i-th transaction at ts. An error undoes what it has
+	// staged, and nothing else.
+	Transact(i int, ts schema.Timestamp) error
+
+	// Done is called exactly once. last is the timestamp of the last
+	// transaction that wrote, 0 if none did. An error says that nothing of the
+	// job was kept, or, for ErrInDoubt, that this is not known. It must not
+	// block.
+	Done(last schema.Timestamp, err error)
+}
+
+// State is what transactions run on. The writer calls it from one goroutine,
+// everything between Lock and Unlock.
+type State interface {
+	Lock()
+	Begin()               // a transaction starts
+	Wrote() bool          // it has staged something
+	Rollback()            // it failed: undo what it has staged
+	Seal() []*schema.Row  // the group has run: its rows, by timestamp
+	Publish()             // they are committed
+	Abandon()             // they could not be committed
+	Counts() index.Counts // as published
+	Unlock()
+}
+
+// Options configure a Writer. All fields but Logger and those with a default
+// are required.
+type Options struct {
+	Engine schema.Engine
+	State  State
+	Tail   *index.Tail
+	Newest schema.Timestamp // of the log; every commit is later
+
+	Durability Durability
+	Now        func() time.Time
+	Logger     *slog.Logger
+
+	MaxQueue    int   // transactions that may wait; default 65,536
+	TailEntries int   // entries in the tail that start a merge; default 262,144
+	TailBytes   int64 // approximate memory of the tail that starts one; default 64 MiB
+
+	// Idle is how long nothing must have happened before the writer merges the
+	// tail and empties the write-ahead log; default 1 s.
+	Idle time.Duration
+}
+
+const (
+	defaultMaxQueue    = 1 << 16
+	defaultTailEntries = 1 << 18
+	defaultTailBytes   = 64 << 20
+	defaultIdle        = time.Second
+
+	// maxGroup bounds the transactions of a group, and with it how long its
+	// first waits for its last.
+	maxGroup = 4096
+)
+
+func (o Options) withDefaults() Options {
+	if o.MaxQueue == 0 {
+		o.MaxQueue = defaultMaxQueue
+	}
+	if o.TailEntries == 0 {
+		o.TailEntries = defaultTailEntries
+	}
+	if o.TailBytes == 0 {
+		o.TailBytes = defaultTailBytes
+	}
+	if o.Idle == 0 {
+		o.Idle = defaultIdle
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Writer serializes all writes.
+//
+//   - Run owns the write session. It answers every job that Submit accepted,
+//     also when it is told to stop: what waits then is run first.
+//   - Timestamps strictly increase from transaction to transaction.
+//   - After an outcome in doubt nothing is written any more.
+type Writer struct {
+	opts   Options
+	app    schema.Appender
+	clock  *Clock
+	queue  *queue
+	merger *index.Merger
+	wal    wal
+	dirty  atomic.Bool // commits that no fsync has covered yet
+	fatal  atomic.Pointer[error]
+	stats  stats
+
+	lasts []schema.Timestamp // scratch: the last timestamp of each job of a group
+}
+
+// New makes a writer. Nothing happens until Run.
+func New(o Options) *Writer {
+	o = o.withDefaults()
+	return &Writer{
+		opts:   o,
+		app:    o.Engine.Appender(),
+		clock:  NewClock(o.Now, o.Newest),
+		queue:  newQueue(o.MaxQueue),
+		merger: index.NewMerger(o.Tail),
+		wal:    newWAL(),
+	}
+}
+
+// Clock is the clock that commits are stamped by.
+func (w *Writer) Clock() *Clock { return w.clock }
+
+// Submit hands a job over. A nil error means that Done will be called.
+func (w *Writer) Submit(j Job) error { return w.submitted(w.queue.push(j)) }
+
+// SubmitWait is Submit, but waits while the queue is full. If ctx ends first
+// the job was not accepted.
+func (w *Writer) SubmitWait(ctx context.Context, j Job) error {
+	return w.submitted(w.queue.pushWait(ctx, j))
+}
+
+// Exec runs fn between groups, in a transaction of its own on the write
+// session. It returns when that is committed, or not.
+func (w *Writer) Exec(ctx context.Context, fn func(schema.Appender) error) error {
+	return w.exec(ctx, exec{run: fn, transaction: true})
+}
+
+// Maintain runs fn between groups, outside a transaction: for checkpoints and
+// vacuuming.
+func (w *Writer) Maintain(ctx context.Context, fn func(schema.Appender) error) error {
+	return w.exec(ctx, exec{run: fn})
+}
+
+func (w *Writer) exec(ctx context.Context, e exec) error {
+	e.done = make(chan error, 1) // answering never blocks
+	if err := w.submitted(w.queue.pushExec(e)); err != nil {
+		return err
+	}
+	select {
+	case err := <-e.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrInDoubt, ctx.Err())
+	}
+}
+
+// submitted tells a closed queue from a writer that has failed.
+func (w *Writer) submitted(err error) error {
+	if err != nil {
+		if cause := w.fatal.Load(); cause != nil {
+			return *cause
+		}
+	}
+	return err
+}
+
+// Run commits groups until ctx ends; then it runs what waits, merges, empties
+// the write-ahead log and returns nil. It returns ErrInDoubt when the outcome
+// of a commit is not known, and then leaves the file as it is. Run must be
+// called once.
+func (w *Writer) Run(ctx context.Context) error {
+	aside, stop := context.WithCancel(context.Background())
+	beside, _ := errgroup.WithContext(aside)
+	beside.Go(func() error { w.runCheckpoints(aside); return nil })
+	if w.opts.Durability == EverySecond {
+		beside.Go(func() error { w.runSyncs(aside); return nil })
+	}
+	ended := false
+	defer func() {
+		if !ended { // a job panicked, or ended this goroutine: tell everyone else
+			w.fail(fmt.Errorf("%w: a transaction ended the writer's goroutine", ErrClosed))
+			stop()
+		}
+	}()
+	err := w.loop(ctx)
+	ended = true
+	stop()
+	beside.Wait()
+	if err == nil {
+		err = w.finish()
+	}
+	return err
+}
+
+// loop takes groups until ctx has ended and the queue is empty.
+func (w *Writer) loop(ctx context.Context) error {
+	idle := time.NewTimer(w.opts.Idle)
+	defer idle.Stop()
+	defer context.AfterFunc(ctx, w.queue.refuse)()
+	var jobs []Job
+	for {
+		var execs []exec
+		jobs, execs = w.queue.take(jobs, maxGroup)
+		if err := w.turn(jobs, execs); err != nil {
+			w.fail(err)
+			return err
+		}
+		switch {
+		case len(jobs) > 0 || len(execs) > 0:
+			idle.Reset(w.opts.Idle)
+			continue
+		case w.queue.refusing():
+			return nil
+		case w.mergeIdle():
+			continue
+		}
+		select {
+		case <-w.queue.signal:
+		case <-idle.C:
+			w.onIdle()
+		case <-w.wal.finish:
+			w.finishCheckpoint()
+		}
+	}
+}
+
+// turn does what one round of the loop has found. Its error is fatal.
+func (w *Writer) turn(jobs []Job, execs []exec) error {
+	if err := w.failure(); err != nil {
+		answer(jobs, nil, err)
+		for _, e := range execs {
+			e.done <- err
+		}
+		return err
+	}
+	if len(jobs) > 0 {
+		if err := w.group(jobs); err != nil {
+			return err
+		}
+	}
+	for _, e := range execs {
+		err := w.execOne(e)
+		e.done <- err
+		if errors.Is(err, ErrInDoubt) {
+			return err
+		}
+	}
+	w.watchWAL(len(jobs))
+	return nil
+}
+
+// fail stops the writer for good: everyone who waits, and everyone who comes,
+// gets err.
+func (w *Writer) fail(err error) {
+	w.fatal.CompareAndSwap(nil, &err)
+	jobs, execs := w.queue.close()
+	answer(jobs, nil, err)
+	for _, e := range execs {
+		e.done <- err
+	}
+	w.opts.Logger.Error("the writer has stopped", "error", err)
+}
+
+// failure is why the writer has stopped, nil if it has not.
+func (w *Writer) failure() error {
+	if cause := w.fatal.Load(); cause != nil {
+		return *cause
+	}
+	return nil
+}
+
+// finish leaves a file that opens fast: everything merged, no write-ahead log.
+func (w *Writer) finish() error {
+	for w.startMerge() || w.merger.Active() {
+		if err := w.mergeSlice(maxSlice); err != nil {
+			w.opts.Logger.Warn("merge at close", "error", err)
+			return nil // the log has everything; the next open replays it
+		}
+	}
+	if _, err := w.app.Truncate(); err != nil {
+		w.opts.Logger.Warn("checkpoint at close", "error", err)
+	}
+	return nil
+}
