@@ -4,7 +4,7 @@
 // An index maps order-preserving keys to documents, at every timestamp. Each
 // table has an index by id, with an entry for every version; a declared index
 // has an entry only when a key of a document appears or disappears.
-// [Table.Derive] computes them from a row and the row that it replaces.
+// [Deriver] computes them from a row and the row that it replaces.
 //
 // Entries newer than the file's indexes are the tail ([Tail]): an ordered run
 // in memory that the writer adds to and readers search beside the file. When
@@ -60,51 +60,55 @@ func (t *Table) PrefixOf(x schema.IndexID) int {
 	return t.Prefix
 }
 
-// Derive appends the entries that next makes when it replaces old, which is
-// nil when there was no version before. The first is always the entry by id.
-func (t *Table) Derive(dst []schema.Entry, old, next *schema.Row) []schema.Entry {
+// Deriver derives entries from rows. It keeps its scratch from call to call
+// and belongs to one goroutine; the zero Deriver is ready.
+type Deriver struct{ before, after keyCollector }
+
+// Derive appends the entries that next makes in table t when it replaces old,
+// which is nil when there was no version before. The first is always the
+// entry by id.
+func (d *Deriver) Derive(dst []schema.Entry, t *Table, old, next *schema.Row) []schema.Entry {
 	dst = append(dst, schema.Entry{Index: schema.ByID(t.ID), Deleted: next.Deleted, TS: next.TS, Key: next.ID})
 	for i := range t.Indexes {
-		dst = t.deriveDeclared(dst, i, old, next)
-	}
-	return dst
-}
-
-func (t *Table) deriveDeclared(dst []schema.Entry, i int, old, next *schema.Row) []schema.Entry {
-	before, after := t.keys(i, old), t.keys(i, next)
-	if before == nil && after == nil {
-		return dst
-	}
-	x := schema.Index(t.ID, i+1)
-	for _, key := range before {
-		if !slices.Contains(after, key) {
-			dst = append(dst, schema.Entry{Index: x, Deleted: true, TS: next.TS, Key: key, ID: next.ID})
+		before, after := d.before.collect(t, i, old), d.after.collect(t, i, next)
+		x := schema.Index(t.ID, i+1)
+		for _, key := range before {
+			if !slices.Contains(after, key) {
+				dst = append(dst, schema.Entry{Index: x, Deleted: true, TS: next.TS, Key: key, ID: next.ID})
+			}
 		}
-	}
-	for _, key := range after {
-		if !slices.Contains(before, key) {
-			dst = append(dst, schema.Entry{Index: x, TS: next.TS, Key: key, ID: next.ID})
+		for _, key := range after {
+			if !slices.Contains(before, key) {
+				dst = append(dst, schema.Entry{Index: x, TS: next.TS, Key: key, ID: next.ID})
+			}
 		}
 	}
 	return dst
 }
 
-// keys is the keys of one version in one declared index; nil for none.
-func (t *Table) keys(i int, row *schema.Row) []string {
+// keyCollector gathers the keys of one version in one declared index.
+type keyCollector struct {
+	keys []string
+	add  func(key []byte) // appends to keys; made once
+}
+
+// collect is the keys of row in the i-th declared index, valid until the next
+// call; none if row is nil or a tombstone.
+func (c *keyCollector) collect(t *Table, i int, row *schema.Row) []string {
+	clear(c.keys)
+	c.keys = c.keys[:0]
 	if row == nil || row.Deleted {
 		return nil
 	}
-	var c keyCollector
+	if c.add == nil {
+		c.add = func(key []byte) {
+			if k := string(key); !slices.Contains(c.keys, k) {
+				c.keys = append(c.keys, k)
+			}
+		}
+	}
 	t.Indexes[i].Keys(row.ID, row.Value, c.add)
 	return c.keys
-}
-
-type keyCollector struct{ keys []string }
-
-func (c *keyCollector) add(key []byte) {
-	if k := string(key); !slices.Contains(c.keys, k) {
-		c.keys = append(c.keys, k)
-	}
 }
 
 // Validate refuses declarations that cannot work.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strconv"
 
+	"github.com/firndb/firn/internal/invariant"
 	"github.com/firndb/firn/schema"
 )
 
@@ -134,9 +135,7 @@ func (c Counts) encode() string {
 		}
 	}
 	text, err := json.Marshal(shown)
-	if err != nil {
-		panic(err) // maps of integers can always be encoded
-	}
+	invariant.Check(err == nil, "maps of integers can always be encoded: %v", err)
 	return string(text)
 }
 

@@ -27,7 +27,8 @@ type Replayer struct {
 	// Row, if set, is shown every row, in the log's order.
 	Row func(*schema.Row)
 
-	last map[document]*schema.Row // newest row of each document seen
+	last    map[document]*schema.Row // newest row of each document seen
+	deriver Deriver
 }
 
 type document struct {
@@ -98,7 +99,7 @@ func (r *Replayer) replay(entries []schema.Entry, row *schema.Row) ([]schema.Ent
 	if r.Row != nil {
 		r.Row(row)
 	}
-	return table.Derive(entries, old, row), nil
+	return r.deriver.Derive(entries, table, old, row), nil
 }
 
 // old is the row that row replaces, where the table needs it.

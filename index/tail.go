@@ -1,6 +1,9 @@
 package index
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -99,45 +102,87 @@ type Size struct {
 }
 
 // Run is an ordered set of entries, by (index, key, ts).
+//
+// What is inserted waits in recent, in no order, until somebody reads or it is
+// full; then it goes into the tree sorted, which costs half of inserting each
+// by itself, because neighbours share the way down. Present reads are
+// answered by the head, so mostly nobody reads.
 type Run struct {
-	mu    sync.RWMutex
-	tree  *btree.BTreeG[schema.Entry]
-	hint  btree.PathHint // of the writer's inserts; guarded by mu
-	bytes int64
-	maxTS schema.Timestamp
+	mu     sync.RWMutex
+	tree   *btree.BTreeG[schema.Entry]
+	recent []schema.Entry
+	bytes  int64
+	maxTS  schema.Timestamp
 }
+
+// maxRecent bounds what a reader may have to wait for: sorting and inserting
+// so many entries takes about 2 ms.
+const maxRecent = 4096
 
 func newRun() *Run {
 	return &Run{tree: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})}
 }
 
-func less(a, b schema.Entry) bool {
+func compare(a, b schema.Entry) int {
 	if a.Index != b.Index {
-		return a.Index < b.Index
+		return cmp.Compare(a.Index, b.Index)
 	}
-	if a.Key != b.Key {
-		return a.Key < b.Key
+	if c := strings.Compare(a.Key, b.Key); c != 0 {
+		return c
 	}
-	return a.TS < b.TS
+	return cmp.Compare(a.TS, b.TS)
 }
+
+func less(a, b schema.Entry) bool { return compare(a, b) < 0 }
 
 func (r *Run) insert(entries []schema.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, e := range entries {
-		if _, replaced := r.tree.Set(e); !replaced {
-			r.bytes += entryBytes(e)
+	if len(r.recent)+len(entries) > maxRecent {
+		r.settleLocked()
+	}
+	for i := range entries {
+		r.bytes += entryBytes(entries[i])
+		r.maxTS = max(r.maxTS, entries[i].TS)
+	}
+	r.recent = append(r.recent, entries...)
+}
+
+// settleLocked moves recent into the tree. Of two equal entries the later
+// replaces the earlier.
+func (r *Run) settleLocked() {
+	slices.SortStableFunc(r.recent, compare)
+	var hint btree.PathHint
+	for _, e := range r.recent {
+		if old, replaced := r.tree.SetHint(e, &hint); replaced {
+			r.bytes -= entryBytes(old)
 		}
-		r.maxTS = max(r.maxTS, e.TS)
+	}
+	clear(r.recent)
+	r.recent = r.recent[:0]
+}
+
+// rlock takes the lock for reading, with everything in the tree.
+func (r *Run) rlock() {
+	for {
+		r.mu.RLock()
+		if len(r.recent) == 0 {
+			return
+		}
+		r.mu.RUnlock()
+		r.mu.Lock()
+		r.settleLocked()
+		r.mu.Unlock()
 	}
 }
 
 func (r *Run) remove(entries []schema.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.settleLocked()
 	for _, e := range entries {
-		if _, ok := r.tree.Delete(e); ok {
-			r.bytes -= entryBytes(e)
+		if old, ok := r.tree.Delete(e); ok {
+			r.bytes -= entryBytes(old)
 		}
 	}
 }
@@ -153,12 +198,12 @@ func (r *Run) Len() int { return r.Size().Entries }
 func (r *Run) Size() Size {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return Size{r.tree.Len(), r.bytes}
+	return Size{r.tree.Len() + len(r.recent), r.bytes}
 }
 
 // At is the newest entry of a key at or before at, deleted ones included.
 func (r *Run) At(x schema.IndexID, key string, at schema.Timestamp) (schema.Entry, bool) {
-	r.mu.RLock()
+	r.rlock()
 	defer r.mu.RUnlock()
 	return r.at(x, key, at)
 }
@@ -180,7 +225,7 @@ const maxVersionsWalked = 8
 // key without such an entry is passed over. rest is what is still to scan;
 // done says that nothing is.
 func (r *Run) Scan(dst []schema.Entry, kr schema.KeyRange, at schema.Timestamp, limit int) (entries []schema.Entry, rest schema.KeyRange, done bool) {
-	r.mu.RLock()
+	r.rlock()
 	defer r.mu.RUnlock()
 	if kr.Reverse {
 		return r.scanDown(dst, kr, at, limit)
@@ -257,7 +302,7 @@ func inRange(kr schema.KeyRange, e schema.Entry) bool {
 
 // Versions appends the entries of one key with from < ts <= to, oldest first.
 func (r *Run) Versions(dst []schema.Entry, x schema.IndexID, key string, from, to schema.Timestamp) []schema.Entry {
-	r.mu.RLock()
+	r.rlock()
 	defer r.mu.RUnlock()
 	r.tree.Ascend(schema.Entry{Index: x, Key: key, TS: from + 1}, func(e schema.Entry) bool {
 		if e.Index != x || e.Key != key || e.TS > to {
@@ -278,7 +323,7 @@ func (r *Run) Newer(x schema.IndexID, key string, ts schema.Timestamp) bool {
 // Slice appends up to n entries in order, all versions, behind after; the
 // zero Entry is before all.
 func (r *Run) Slice(dst []schema.Entry, after schema.Entry, n int) []schema.Entry {
-	r.mu.RLock()
+	r.rlock()
 	defer r.mu.RUnlock()
 	r.tree.Ascend(after, func(e schema.Entry) bool {
 		if n == 0 {

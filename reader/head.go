@@ -146,6 +146,9 @@ func (h *Head) find(t *index.Table, id []byte, at schema.Timestamp, live bool) (
 	defer h.mu.RUnlock()
 	row, absent := h.docs.find(t.ID, id)
 	if row != nil {
+		if row.TS == 0 {
+			return nil, true
+		}
 		return row, row.TS <= at
 	}
 	if absent {
@@ -158,9 +161,10 @@ func (h *Head) find(t *index.Table, id []byte, at schema.Timestamp, live bool) (
 	return row, ok && (live || row != nil)
 }
 
-// fill offers a row that a view at at read from the file as the newest
-// version of its document. It is taken unless a newer one may exist: the tail
-// knows of every version since at, as long as it was not merged since.
+// fill offers what a view at at read from the file as the newest version of a
+// document; a row with no timestamp says that there is none, see absent. It is
+// taken unless a newer one may exist: the tail knows of every version since
+// at, as long as it was not merged since.
 func (h *Head) fill(row *schema.Row, at schema.Timestamp) {
 	if h.budget == 0 || slotBytes(row) > h.budget/largestShare {
 		return
@@ -175,6 +179,13 @@ func (h *Head) fill(row *schema.Row, at schema.Timestamp) {
 	}
 	h.docs.fill(row)
 	h.shrinkLocked()
+}
+
+// absent stands in the head for a document that has no version, so that it
+// need not be looked for again. It holds for every view: a first version
+// would replace it.
+func absent(t *index.Table, id string) *schema.Row {
+	return &schema.Row{Table: t.ID, ID: id, Deleted: true}
 }
 
 // largestShare: no single document or range may take more than this part of

@@ -16,7 +16,23 @@ type staged struct {
 	adopted []*span       // ranges that a transaction of the group loaded
 	rows    []*schema.Row // scratch of Seal
 	view    *View         // what transactions read through; its session is open while a group runs
+	memos   [memoCount]memo
+	deriver index.Deriver
 }
+
+// memo remembers the newest version of one document, staged or published,
+// because a transaction that writes a document has mostly just read it, and
+// all transactions read some documents. Only the writer changes what is
+// newest, so a memo is good until the writer stages the document again or
+// takes something back.
+type memo struct {
+	table *index.Table
+	id    string
+	row   *schema.Row // nil: there is none
+}
+
+// memoCount is the number of tables that can be told apart; each has one memo.
+const memoCount = 4
 
 type documentKey struct {
 	table schema.TableID
@@ -58,6 +74,34 @@ func (h *Head) Wrote() bool { return len(h.staged.changes) > h.staged.begun.chan
 // Rollback undoes what was staged since Begin: the transaction failed.
 func (h *Head) Rollback() { h.rollback(h.staged.begun) }
 
+// newestStaged is what a transaction sees of a document; nil for nothing, or,
+// if only a live version is asked for, for a dead one.
+func (h *Head) newestStaged(v *View, t *index.Table, id []byte, live bool) (*schema.Row, error) {
+	m := &h.staged.memos[t.ID%memoCount]
+	if m.table == t && m.id == string(id) {
+		return m.row, nil
+	}
+	row, err := h.lookUpStaged(v, t, id, live)
+	switch {
+	case err != nil:
+	case row != nil:
+		*m = memo{t, row.ID, row}
+	case !live:
+		*m = memo{t, string(id), nil}
+	}
+	return row, err
+}
+
+func (h *Head) lookUpStaged(v *View, t *index.Table, id []byte, live bool) (*schema.Row, error) {
+	if i, ok := h.staged.byID[documentKey{t.ID, string(id)}]; ok {
+		return h.staged.changes[i].row, nil
+	}
+	if row, ok := h.find(t, id, v.at, live); ok {
+		return row, nil
+	}
+	return v.cold(t, string(id))
+}
+
 // Stage makes row the newest version of its document; old is the newest
 // version so far, nil if there is none. Staging a document twice in one
 // transaction, with the same timestamp, replaces the row.
@@ -75,8 +119,9 @@ func (h *Head) Stage(t *index.Table, old, row *schema.Row) {
 		s.byID[key] = len(s.changes)
 		s.changes = append(s.changes, change{t, row, old, -1})
 	}
+	s.memos[t.ID%memoCount] = memo{t, row.ID, row}
 	from := len(s.entries)
-	s.entries = t.Derive(s.entries, old, row)
+	s.entries = s.deriver.Derive(s.entries, t, old, row)
 	h.tail.Insert(s.entries[from:])
 	h.stageRanges(t, s.entries[from:])
 }
@@ -123,6 +168,7 @@ func (h *Head) spanOf(t *index.Table, e schema.Entry) *span {
 
 func (h *Head) rollback(m mark) {
 	s := &h.staged
+	s.memos = [memoCount]memo{}
 	for i := len(s.undos) - 1; i >= m.undos; i-- {
 		s.undos[i].apply()
 	}
@@ -134,7 +180,9 @@ func (h *Head) rollback(m mark) {
 			delete(s.byID, key)
 		}
 	}
-	h.tail.Remove(s.entries[m.entries:])
+	if len(s.entries) > m.entries {
+		h.tail.Remove(s.entries[m.entries:])
+	}
 	if len(s.adopted) > m.adopted {
 		h.dropAdopted(s.adopted[m.adopted:])
 		s.adopted = s.adopted[:m.adopted]
@@ -229,9 +277,9 @@ func (h *Head) clearStaged() {
 	clear(s.adopted)
 	clear(s.rows)
 	if cap(s.changes) > maxScratch {
-		view := s.view
+		kept := *s
 		*s = newStaged()
-		s.view = view
+		s.view, s.memos, s.deriver = kept.view, kept.memos, kept.deriver
 		return
 	}
 	s.changes, s.entries, s.rows = s.changes[:0], s.entries[:0], s.rows[:0]

@@ -117,9 +117,7 @@ func (v *View) Last(t *index.Table, id []byte) (*schema.Row, error) {
 // only a live one is asked for, if it is dead.
 func (v *View) newest(t *index.Table, id []byte, live bool) (*schema.Row, error) {
 	if v.tx {
-		if i, ok := v.head.staged.byID[documentKey{t.ID, string(id)}]; ok {
-			return v.head.staged.changes[i].row, nil
-		}
+		return v.head.newestStaged(v, t, id, live)
 	}
 	if row, ok := v.head.find(t, id, v.at, live); ok {
 		return row, nil
@@ -136,9 +134,14 @@ func (v *View) cold(t *index.Table, id string) (*schema.Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %q in %s at %d: %w", id, t.Name, v.at, err)
 	}
-	if row != nil && (v.present || v.tx) {
-		v.head.fill(row, v.at)
+	if !v.present && !v.tx {
+		return row, nil
 	}
+	if row == nil {
+		v.head.fill(absent(t, id), v.at)
+		return nil, nil
+	}
+	v.head.fill(row, v.at)
 	return row, nil
 }
 

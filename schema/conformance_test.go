@@ -16,7 +16,12 @@ func TestContract(t *testing.T) {
 		"small page": {PageSize: 512, Sync: schema.SyncNormal, WriterCacheBytes: 1 << 10, ReaderCacheBytes: 1 << 10},
 		"large page": {PageSize: 65536, Sync: schema.SyncNormal},
 	} {
-		t.Run(name, func(t *testing.T) { schematest.Run(t, opener(o)) })
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "default" {
+				t.Skip("one page size is enough for a short run")
+			}
+			schematest.Run(t, opener(o))
+		})
 	}
 }
 

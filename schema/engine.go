@@ -151,7 +151,8 @@ type Session interface {
 	Versions(dst []Entry, index IndexID, key string, from, to Timestamp, newestFirst bool, limit int) ([]Entry, error)
 
 	// Log appends rows of the log in (ts, table, id) order: those behind the
-	// cursor and with ts <= to, at most limit.
+	// cursor and with ts <= to, at most limit. Tables, as indexes in Entries,
+	// come in the order of their stored ids, byte by byte: 256 before 2.
 	Log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row, error)
 
 	// Entries appends raw index rows in (index, key, ts) order, all versions:

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -208,7 +209,7 @@ func TestReadsLetGoOfTheFile(t *testing.T) {
 	writeSample(t, s)
 	for name, read := range reads {
 		must(t, read())
-		must(t, a.Begin(), a.SetGlobal("x", "1"), a.Commit())
+		must(t, a.Begin(), a.SetGlobal("read", strconv.Quote(name)), a.Commit()) // the same value would write nothing
 		if got, err := a.Truncate(); got.Busy || err != nil {
 			t.Errorf("Truncate after %s: got %+v, %v, want not busy", name, got, err)
 		}
@@ -448,5 +449,39 @@ func TestDamageIsCorruption(t *testing.T) {
 	}
 	if _, err := r.Log(nil, Cursor{}, 9, 9); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("Log of a damaged file: got %v, want ErrCorrupt", err)
+	}
+}
+
+// TestCloseLeavesNothingOpen counts file descriptors, also after refusals.
+func TestCloseLeavesNothingOpen(t *testing.T) {
+	count := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("the system does not list open files")
+		}
+		return len(entries)
+	}
+	path := filepath.Join(t.TempDir(), "x.db")
+	foreign := filepath.Join(t.TempDir(), "foreign.db")
+	must(t, os.WriteFile(foreign, []byte("hello"), 0o644))
+	before := count()
+	for range 3 {
+		s, err := Open(path, Options{})
+		must(t, err)
+		writeSample(t, s)
+		r, err := s.Session()
+		must(t, err)
+		_, err = r.Last()
+		must(t, err, s.Sync())
+		for _, other := range []string{path, foreign} {
+			if _, err := Open(other, Options{}); err == nil {
+				t.Errorf("Open of %s: got no error, want one", other)
+			}
+		}
+		must(t, r.Close(), s.Close(), s.Close())
+		must(t, os.Remove(path))
+	}
+	if got := count(); got != before {
+		t.Errorf("open files after Close: got %d, want %d", got, before)
 	}
 }

@@ -216,6 +216,10 @@ func testTwoTables(t *testing.T, open Open) {
 	got, err := s.Get(3, "same", 5)
 	must(t, err)
 	wantRow(t, "table without rows", got, nil)
+	log, err := s.Log(nil, schema.Cursor{}, 5, 100)
+	must(t, err)
+	stored := []*schema.Row{rows[0], rows[3], rows[6], rows[4], rows[1], rows[2], rows[5], rows[7]}
+	wantRows(t, "tables in the order of their stored ids", log, stored)
 }
 
 func testVersions(t *testing.T, open Open) {

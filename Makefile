@@ -1,0 +1,68 @@
+# make test is what CI runs. Every target sets up what it needs: a machine with
+# Go is enough. A redis-server on PATH makes the comparisons with it run too.
+
+GO        ?= go
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME  ?= 20s
+SOAK      ?= 1000000
+BENCHFLAGS ?=
+RUNFLAGS  ?=
+
+# The race detector needs a C compiler on Linux. Without one the tests still
+# run, and say so.
+RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
+
+STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+
+.PHONY: run build test lint unit e2e bench fuzz soak update clean
+
+# run starts a server on Redis's port, on a file in this directory.
+run:
+	$(GO) run ./cmd/firn serve $(RUNFLAGS)
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/firn ./cmd/firn
+
+test: lint unit
+
+lint:
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+
+unit:
+	@test -n "$(RACE)" || echo "no C compiler: the tests run without the race detector"
+	$(GO) test $(RACE) -shuffle=on -timeout=20m ./...
+
+# e2e drives a real server with the clients that people use. They live in a
+# module of their own, so that embedders never see them.
+e2e:
+	cd e2e && $(GO) vet ./... && $(GO) test -count=1 ./...
+
+# bench compares with redis-server and rewrites docs/benchmarks.md.
+# BENCHFLAGS='-only throughput -rounds 1' makes it short.
+bench:
+	$(GO) run ./bench $(BENCHFLAGS)
+
+fuzz:
+	@$(GO) test -list '^Fuzz' ./... | grep -q '^Fuzz' || { echo "there is no fuzz target"; exit 1; }
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+# soak runs the random tests, those with Random or Soak in their name, for SOAK
+# steps each; elsewhere they are short.
+soak:
+	@$(GO) test -list 'Random|Soak' ./... | grep -q '^Test' || { echo "there is no random test"; exit 1; }
+	FIRN_SOAK=$(SOAK) $(GO) test -count=1 -timeout=0 -run 'Random|Soak' ./...
+
+# update rewrites the checked-in outputs of scripts: read the diff before you commit.
+update:
+	UPDATE=1 $(GO) test -count=1 ./...
+
+clean:
+	rm -rf bin
+	$(GO) clean -testcache

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tests are redis-benchmark's, by the names that it takes and prints.
+var tests = []struct {
+	name, printed string
+	weight        int // keys written by one request, which divides the number of requests
+}{
+	{"set", "SET", 1},
+	{"get", "GET", 1},
+	{"incr", "INCR", 1},
+	{"hset", "HSET", 1},
+	{"mset", "MSET", 10},
+}
+
+// pipelines are the depths measured: none, and the depth of redis-benchmark's
+// own documentation.
+var pipelines = []int{1, 16}
+
+// pair is the two servers that promise the same about a lost machine.
+type pair struct {
+	fsync       string // Firn's mode, as the report names the row
+	redis, firn *server
+}
+
+// load is the outcome of one redis-benchmark run.
+type load struct {
+	rps float64
+	p50 time.Duration
+	p99 time.Duration
+}
+
+// row names one line of the table.
+type row struct {
+	fsync    string
+	test     int // index in tests
+	pipeline int
+}
+
+// outcome collects the rounds of one row.
+type outcome struct{ redis, firn []load }
+
+func measureThroughput(ctx context.Context, l *lab) (s section, err error) {
+	s = section{
+		title: "Throughput",
+		method: "redis-benchmark with 50 connections, 64-byte values and 100,000 keys, in turns against both servers of a row, " +
+			"each turn after the server of the turn before has come to rest; the order changes every round; medians. " +
+			"*no* is compared with a Redis without a file, *everysec* and *always* with an append-only file of that policy.",
+		header: []string{"fsync", "command", "P", "Redis /s", "Firn /s", "ratio", "Redis p50 / p99", "Firn p50 / p99", "bar"},
+	}
+	pairs, err := startPairs(ctx, l)
+	defer func() {
+		for _, p := range pairs {
+			err = errors.Join(err, p.redis.stop(), p.firn.stop())
+		}
+	}()
+	if err != nil {
+		return s, err
+	}
+	outcomes := map[row]*outcome{}
+	for round := range l.cfg.rounds {
+		for test := range tests {
+			for _, pipeline := range pipelines {
+				for _, p := range pairs {
+					r := row{p.fsync, test, pipeline}
+					if outcomes[r] == nil {
+						outcomes[r] = &outcome{}
+					}
+					if err := takeTurns(ctx, l, p, r, round, outcomes[r]); err != nil {
+						return s, err
+					}
+				}
+			}
+		}
+	}
+	s.rows = throughputRows(pairs, outcomes)
+	return s, nil
+}
+
+// startPairs starts both servers for each promise. On an error the pairs so
+// far are returned with it, so that the caller can stop them.
+func startPairs(ctx context.Context, l *lab) ([]pair, error) {
+	var pairs []pair
+	for _, mode := range []struct{ fsync, redis string }{{"no", "memory"}, {"everysec", "everysec"}, {"always", "always"}} {
+		redis, err := l.redisServer(mode.redis)
+		if err != nil {
+			return pairs, err
+		}
+		firn, err := l.subject(mode.fsync)
+		if err != nil {
+			return pairs, err
+		}
+		pairs = append(pairs, pair{mode.fsync, redis, firn})
+		if err := errors.Join(redis.start(ctx), firn.start(ctx)); err != nil {
+			return pairs, err
+		}
+	}
+	return pairs, nil
+}
+
+// takeTurns runs one row on both servers once.
+func takeTurns(ctx context.Context, l *lab, p pair, r row, round int, o *outcome) error {
+	turns := []*server{p.redis, p.firn}
+	if round%2 == 1 {
+		turns = []*server{p.firn, p.redis}
+	}
+	for _, server := range turns {
+		got, err := redisBenchmark(ctx, server, r, requests(l.cfg.requests, r))
+		if err != nil {
+			return err
+		}
+		if server == p.redis {
+			o.redis = append(o.redis, got)
+		} else {
+			o.firn = append(o.firn, got)
+		}
+		settle(ctx, server.pid())
+	}
+	return nil
+}
+
+// requests scales a run so that each takes about as long: a pipeline of 16 is
+// some four times as fast, and a request that writes ten keys is slower.
+func requests(base int, r row) int {
+	n := base
+	if r.pipeline > 1 {
+		n *= 4
+	}
+	return max(n/tests[r.test].weight, 1000)
+}
+
+// redisBenchmark runs one test and returns what it printed.
+func redisBenchmark(ctx context.Context, s *server, r row, n int) (load, error) {
+	args := []string{
+		"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-d", "64", "-r", "100000",
+		"-P", strconv.Itoa(r.pipeline), "-n", strconv.Itoa(n), "-t", tests[r.test].name, "--csv",
+	}
+	out, err := exec.CommandContext(ctx, "redis-benchmark", args...).CombinedOutput()
+	if err != nil {
+		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w\n%s", tests[r.test].name, s.label, err, out)
+	}
+	got, err := parseBenchmark(string(out), tests[r.test].printed)
+	if err != nil {
+		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w", tests[r.test].name, s.label, err)
+	}
+	return got, nil
+}
+
+// parseBenchmark finds a test's line in redis-benchmark's CSV. Older releases
+// print warnings around it, and a test's name may have a remark behind it.
+func parseBenchmark(text, test string) (load, error) {
+	_, table, found := strings.Cut(text, `"test",`)
+	if !found {
+		return load{}, fmt.Errorf("no table in %q", text)
+	}
+	reader := csv.NewReader(strings.NewReader(`"test",` + table))
+	reader.FieldsPerRecord = -1
+	lines, err := reader.ReadAll()
+	if err != nil {
+		return load{}, fmt.Errorf("read its table: %w", err)
+	}
+	column := map[string]int{}
+	for i, name := range lines[0] {
+		column[name] = i
+	}
+	for _, line := range lines[1:] {
+		if len(line) != len(lines[0]) || line[0] != test && !strings.HasPrefix(line[0], test+" ") {
+			continue
+		}
+		rps, err1 := strconv.ParseFloat(line[column["rps"]], 64)
+		p50, err2 := strconv.ParseFloat(line[column["p50_latency_ms"]], 64)
+		p99, err3 := strconv.ParseFloat(line[column["p99_latency_ms"]], 64)
+		if err := errors.Join(err1, err2, err3); err != nil || rps <= 0 {
+			return load{}, fmt.Errorf("its line %q has no figures", line)
+		}
+		return load{rps, milliseconds(p50), milliseconds(p99)}, nil
+	}
+	return load{}, fmt.Errorf("no line for %s in %q", test, text)
+}
+
+// milliseconds rounds to the microsecond, the last digit that is printed.
+func milliseconds(ms float64) time.Duration {
+	return time.Duration(ms * float64(time.Millisecond)).Round(time.Microsecond)
+}
+
+// throughputRows prints the medians, grouped by promise.
+func throughputRows(pairs []pair, outcomes map[row]*outcome) [][]string {
+	var rows [][]string
+	for _, p := range pairs {
+		for test := range tests {
+			for _, pipeline := range pipelines {
+				o := outcomes[row{p.fsync, test, pipeline}]
+				redis, firn := medianLoad(o.redis), medianLoad(o.firn)
+				times := ratio(firn.rps, redis.rps)
+				key := fmt.Sprintf("throughput/%s/P=%d/%s", tests[test].printed, pipeline, p.fsync)
+				rows = append(rows, []string{
+					p.fsync, tests[test].printed, strconv.Itoa(pipeline),
+					showRate(redis.rps), showRate(firn.rps), showRatio(times),
+					showMillis(redis.p50) + " / " + showMillis(redis.p99),
+					showMillis(firn.p50) + " / " + showMillis(firn.p99),
+					verdict(key, times),
+				})
+			}
+		}
+	}
+	return rows
+}
+
+// medianLoad is the median of each figure by itself.
+func medianLoad(loads []load) load {
+	var rps []float64
+	var p50, p99 []time.Duration
+	for _, l := range loads {
+		rps, p50, p99 = append(rps, l.rps), append(p50, l.p50), append(p99, l.p99)
+	}
+	return load{median(rps), median(p50), median(p99)}
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A server that is killed in the middle of its work keeps every write that it
+// answered, and its timestamps never go back.
+
+const (
+	killRounds  = 6
+	killClients = 8
+	killWindow  = 400 * time.Millisecond // a server lives at most so long
+)
+
+func TestKilledServersKeepWhatTheyAnswered(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	k := &killed{t: t, dir: t.TempDir(), acked: make([]int, killClients)}
+	modes := []string{"always", "everysec", "no"}
+	for round := range killRounds {
+		k.start(modes[round%len(modes)])
+		k.verify()
+		life := time.Duration(rng.Int64N(int64(killWindow)))
+		k.load(life)
+	}
+	k.start("always")
+	k.verify()
+	k.process.Process.Kill()
+	k.process.Wait()
+	total := 0
+	for _, n := range k.acked {
+		total += n
+	}
+	if total < killRounds*killClients {
+		t.Errorf("acknowledged writes: got %d, too few to mean anything", total)
+	}
+	out, err := exec.Command("firn", "check", filepath.Join(k.dir, "k.db")).CombinedOutput()
+	if err != nil {
+		t.Errorf("check after %d writes: %v\n%s", total, err, out)
+	}
+	t.Logf("%d writes acknowledged", total)
+}
+
+// killed is a server that is killed again and again, and what it promised.
+type killed struct {
+	t       *testing.T
+	dir     string
+	process *exec.Cmd
+	socket  string
+	log     *bytes.Buffer
+
+	acked  []int // per client: the counter's last acknowledged value
+	newest int64 // the largest timestamp that was acknowledged
+	mu     sync.Mutex
+}
+
+func (k *killed) start(fsync string) {
+	k.t.Helper()
+	k.socket = filepath.Join(k.t.TempDir(), "s")
+	k.log = new(bytes.Buffer)
+	k.process = exec.Command("firn", "serve", filepath.Join(k.dir, "k.db"), "--listen", "127.0.0.1:0", "--unix", k.socket, "--fsync", fsync)
+	k.process.Stderr = k.log
+	if err := k.process.Start(); err != nil {
+		k.t.Fatal(err)
+	}
+	process := k.process
+	k.t.Cleanup(func() { process.Process.Kill() })
+}
+
+func (k *killed) connect() *peer {
+	k.t.Helper()
+	conn, err := dial(k.t.Context(), "unix", k.socket)
+	if err != nil {
+		k.t.Fatalf("%v\n%s", err, k.log)
+	}
+	k.t.Cleanup(func() { conn.Close() })
+	return newPeer(conn)
+}
+
+// load writes with all clients until the server is killed.
+func (k *killed) load(life time.Duration) {
+	var all sync.WaitGroup
+	for i := range killClients {
+		p := k.connect()
+		all.Go(func() { k.count(p, i) })
+	}
+	time.AfterFunc(life, func() { k.process.Process.Kill() })
+	all.Wait()
+	k.process.Wait()
+}
+
+// count increments one counter, and a field that must agree with it, in one
+// transaction, until the connection breaks.
+func (k *killed) count(p *peer, i int) {
+	for {
+		if _, err := fmt.Fprintf(p, "MULTI\r\nINCR n:%d\r\nHINCRBY h:%d f 1\r\nEXEC\r\nLASTTS\r\n", i, i); err != nil {
+			return
+		}
+		var lines [7]string // OK, QUEUED twice, *2, two integers, the timestamp
+		for j := range lines {
+			line, err := p.reply()
+			if err != nil {
+				return
+			}
+			lines[j] = line
+			if j != 5 {
+				continue
+			}
+			n, err := strconv.Atoi(strings.TrimPrefix(line, ":"))
+			if err != nil || lines[4] != line {
+				k.t.Errorf("client %d: got %q", i, lines)
+				return
+			}
+			k.acked[i] = n // the EXEC's reply is complete
+		}
+		ts, err := strconv.ParseInt(strings.TrimPrefix(lines[6], ":"), 10, 64)
+		if err != nil {
+			k.t.Errorf("client %d: LASTTS got %q", i, lines[6])
+			return
+		}
+		k.mu.Lock()
+		k.newest = max(k.newest, ts)
+		k.mu.Unlock()
+	}
+}
+
+// verify compares a server that has started again with what was promised.
+func (k *killed) verify() {
+	k.t.Helper()
+	p := k.connect()
+	for i, want := range k.acked {
+		if want == 0 {
+			continue
+		}
+		got := k.number(p, "GET", fmt.Sprintf("n:%d", i))
+		field := k.number(p, "HGET", fmt.Sprintf("h:%d", i), "f")
+		if got < want || field != got {
+			k.t.Errorf("client %d: got counter %d and field %d, want at least %d and equal", i, got, field, want)
+		}
+		if versions := k.number(p, "HISTORY", "GET", fmt.Sprintf("n:%d", i)); versions != got {
+			k.t.Errorf("client %d: got %d versions, want %d", i, versions, got)
+		}
+		p.Close()
+		p = k.connect()
+		k.acked[i] = got
+	}
+	if got := k.number(p, "INCR", "probe"); got < 1 {
+		k.t.Errorf("probe: got %d", got)
+	}
+	ts := int64(k.number(p, "LASTTS"))
+	if ts <= k.newest {
+		k.t.Errorf("timestamp after a restart: got %d, want more than %d", ts, k.newest)
+	}
+	k.newest = ts
+}
+
+// number is a reply's number: an integer's, an array's length, or the one in
+// a string.
+func (k *killed) number(p *peer, words ...string) int {
+	k.t.Helper()
+	reply, err := p.ask(words...)
+	if err != nil {
+		k.t.Fatalf("%q: %v\n%s", words, err, k.log)
+	}
+	n, err := strconv.Atoi(strings.TrimLeft(reply, ":*"))
+	if err != nil {
+		k.t.Fatalf("%q: got %q, want a number", words, reply)
+	}
+	return n
+}

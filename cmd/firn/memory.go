@@ -1,0 +1,18 @@
+package main
+
+import "runtime/debug"
+
+// What the server takes beside its documents: the index tail, buffers of
+// connections, the runtime.
+const (
+	baseBytes = 96 << 20
+	gcPercent = 100
+)
+
+// boundMemory makes the collector work harder once the heap outgrows what
+// --memory and the rest need, and leaves it at rest below. The limit is soft:
+// a process that needs more gets it.
+func boundMemory(documents int64) {
+	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(documents + documents/4 + baseBytes)
+}

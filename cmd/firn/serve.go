@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	_ "net/http/pprof" // served on --pprof only
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis"
+	"github.com/firndb/firn/server"
+)
+
+// settings are what firn serve can be told.
+type settings struct {
+	path       string
+	listen     []string
+	unix       string
+	fsync      fsyncValue
+	memory     bytesValue
+	retention  retentionValue
+	databases  int
+	password   string
+	maxClients int
+	level      slog.LevelVar
+	format     choiceValue
+	protected  choiceValue
+	loops      int
+	pprof      string
+}
+
+const serveHelp = `Serve the store in PATH (firn.db if there is none) to Redis clients. The file
+is created if it does not exist. Each flag can also be given as an environment
+variable: FIRN_REQUIREPASS for --requirepass.
+
+An answered write survives a crash of the server. --fsync says what a power cut
+may take: nothing (always), the last second (everysec), or what the system has
+not written yet (no).
+
+SIGINT and SIGTERM end the server: it finishes the writes that it accepted and
+closes the file. A second signal ends it at once, which loses nothing that was
+answered.`
+
+func serveCommand() *cobra.Command {
+	s := &settings{
+		memory:    256 << 20,
+		retention: retentionValue(24 * time.Hour),
+		format:    choiceValue{"", []string{"text", "json"}},
+		protected: choiceValue{"yes", []string{"yes", "no"}},
+	}
+	c := &cobra.Command{
+		Use:     "serve [PATH]",
+		Short:   "Serve a store to Redis clients",
+		Long:    serveHelp,
+		Example: "  firn serve orders.db --fsync everysec --memory 1gb --retention 7d",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			s.path = "firn.db"
+			if len(args) > 0 {
+				s.path = args[0]
+			}
+			if err := fromEnvironment(c.Flags()); err != nil {
+				return err
+			}
+			if err := s.validate(); err != nil {
+				return err
+			}
+			return s.serve(c.Context(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringSliceVar(&s.listen, "listen", []string{"127.0.0.1:6379"}, "TCP addresses to listen on; may be given more than once")
+	f.StringVar(&s.unix, "unix", "", "path of a Unix socket to listen on, too")
+	f.Var(&s.fsync, "fsync", "when a write is answered: always, everysec or no")
+	f.Var(&s.memory, "memory", "memory for current documents, such as 64mb or 2gb")
+	f.Var(&s.retention, "retention", "how far back history is kept, such as 24h or 7d, or unlimited")
+	f.IntVar(&s.databases, "databases", 16, "how many databases SELECT knows")
+	f.StringVar(&s.password, "requirepass", "", "password that clients have to give (better in FIRN_REQUIREPASS)")
+	f.IntVar(&s.maxClients, "maxclients", 10_000, "how many clients may be connected")
+	f.Var(&s.protected, "protected-mode", "whether to refuse other addresses than loopback without a password")
+	f.Var(levelValue{&s.level}, "log-level", "debug, info, warn or error")
+	f.Var(&s.format, "log-format", "text or json; by default text on a terminal and json elsewhere")
+	f.IntVar(&s.loops, "loops", 1, "event loops")
+	f.StringVar(&s.pprof, "pprof", "", "loopback address to serve profiles on")
+	for _, hidden := range []string{"loops", "pprof"} {
+		if err := f.MarkHidden(hidden); err != nil {
+			panic(err) // the flag is defined above
+		}
+	}
+	return c
+}
+
+// validate refuses nonsense, and what would be unsafe.
+func (s *settings) validate() error {
+	if s.databases < 1 || s.databases > 1<<20 {
+		return usageError{fmt.Errorf("--databases %d: choose 1 to %d", s.databases, 1<<20)}
+	}
+	if s.maxClients < 1 || s.maxClients > 1<<20 {
+		return usageError{fmt.Errorf("--maxclients %d: choose 1 to %d", s.maxClients, 1<<20)}
+	}
+	for _, address := range s.listen {
+		if s.protected.text == "no" || s.password != "" || isLoopback(address) {
+			continue
+		}
+		return usageError{fmt.Errorf("--listen %s: anyone could connect without a password: set FIRN_REQUIREPASS, or --protected-mode no if that is meant", address)}
+	}
+	if s.pprof != "" && !isLoopback(s.pprof) {
+		return usageError{fmt.Errorf("--pprof %s: only loopback addresses", s.pprof)}
+	}
+	return nil
+}
+
+// isLoopback says whether only this machine can reach an address.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// logger writes to w, as text on a terminal and as JSON elsewhere.
+func (s *settings) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: &s.level}
+	if s.format.text == "text" || s.format.text == "" && isTerminal(w) {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// maxUnitsPerClient is how many transactions of one client can wait.
+const maxUnitsPerClient = 1024
+
+// serve opens the store and serves it until ctx ends.
+func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
+	logger := s.logger(stderr)
+	boundMemory(int64(s.memory))
+	began := time.Now()
+	store, err := firn.Open(s.path, firn.Options{
+		Tables:     redis.Tables(),
+		Durability: firn.Durability(s.fsync),
+		Memory:     storeMemory(int64(s.memory)),
+		Retention:  time.Duration(s.retention),
+		MaxQueue:   s.maxClients * maxUnitsPerClient,
+		Logger:     logger,
+	})
+	if err != nil {
+		return fmt.Errorf("cannot serve %s: %w", s.path, err)
+	}
+	defer func() {
+		if closeErr := store.Close(); closeErr != nil {
+			err = errors.Join(err, fmt.Errorf("cannot close %s: %w", s.path, closeErr))
+		}
+		logger.Info("ended", "path", s.path)
+	}()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	shared := redis.New(store, redis.Options{
+		Databases: s.databases, Password: s.password, MaxClients: s.maxClients, Version: version,
+		Path: s.path, Port: firstPort(s.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
+		Logger: logger, Level: &s.level, Shutdown: end,
+	})
+	srv, err := server.Listen(shared, server.Options{Listen: s.listen, Unix: s.unix, Loops: s.loops, Logger: logger})
+	if err != nil {
+		return fmt.Errorf("cannot serve %s: %w", s.path, err)
+	}
+	logger.Info("ready", "path", s.path, "listen", addresses(srv.Addrs()), "fsync", s.fsync.String(), "memory", s.memory.String(),
+		"retention", s.retention.String(), "version", version, "pid", os.Getpid(), "open_ms", time.Since(began).Milliseconds())
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return srv.Run(ctx) })
+	group.Go(func() error { return redis.NewSweeper(store).Run(ctx) })
+	if s.pprof != "" {
+		group.Go(func() error { return serveProfiles(ctx, s.pprof) })
+	}
+	if err := group.Wait(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serving %s failed: %w", s.path, err)
+	}
+	return nil
+}
+
+// storeMemory is the store's memory option for a flag: 0 means none there.
+func storeMemory(bytes int64) int64 {
+	if bytes == 0 {
+		return -1
+	}
+	return bytes
+}
+
+func firstPort(listen []string) int {
+	for _, address := range listen {
+		if _, port, err := net.SplitHostPort(address); err == nil {
+			if n, err := net.LookupPort("tcp", port); err == nil {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func addresses(all []net.Addr) string {
+	texts := make([]string, len(all))
+	for i, a := range all {
+		texts[i] = a.String()
+	}
+	return strings.Join(texts, ",")
+}
+
+// serveProfiles serves net/http/pprof until ctx ends.
+func serveProfiles(ctx context.Context, address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("profiles: %w", err)
+	}
+	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { srv.Close() })()
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("profiles: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package tidy
+
+import (
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// levels orders the packages: one may import packages of a lower level only.
+// Packages of the same level do not know each other. A directory below one
+// that is listed belongs to it, and the two may import each other.
+var levels = map[string]int{
+	"bench":     9,
+	"cmd":       8,
+	"server":    7,
+	"console":   6,
+	"redis":     5,
+	".":         4, // the public page
+	"journal":   3,
+	"retention": 3,
+	"reader":    2,
+	"writer":    2,
+	"index":     1,
+	"schema":    0,
+	"resp":      0,
+}
+
+// leaves are the internal packages that import nothing of the project. The
+// other internal packages may import internal ones.
+var leaves = map[string]bool{
+	"internal/crashvfs":  true,
+	"internal/invariant": true,
+	"internal/script":    true,
+	"internal/tidy":      true,
+}
+
+// conformance is the package that any test may import, whatever its level.
+const conformance = "schema/schematest"
+
+// testedThrough are internal packages whose tests need the package that they
+// were made for: a disk that loses power is only worth something under a
+// store that commits.
+var testedThrough = map[string]string{"internal/crashvfs": "schema"}
+
+// ownModules are the directories with a go.mod of their own. They are users
+// of the project and not part of its layers.
+var ownModules = []string{"e2e", "tools"}
+
+// layers reports imports that point up or sideways. Tests may also import
+// sideways, and the conformance tests from anywhere.
+func layers(s Source) []Problem {
+	from := s.Dir()
+	if foreign(from) {
+		return nil
+	}
+	if _, _, known := place(from); !known {
+		return []Problem{s.at(s.Syntax.Package, "package %s has no layer: add it to levels", from)}
+	}
+	var problems []Problem
+	for _, spec := range s.Syntax.Imports {
+		to, ours := projectPath(spec)
+		if ours && !mayImport(from, to, s.IsTest()) {
+			problems = append(problems, s.at(spec.Pos(), "%s must not import %s: imports point down", from, to))
+		}
+	}
+	return problems
+}
+
+// mayImport decides on one import between two directories of the project.
+func mayImport(from, to string, test bool) bool {
+	fromFamily, fromLevel, _ := place(from)
+	toFamily, toLevel, known := place(to)
+	switch {
+	case from == to:
+		return true // an external test imports the package that it tests
+	case test && (to == conformance || to == testedThrough[from]):
+		return true
+	case !known:
+		return false
+	case toFamily == "internal":
+		return !leaves[from] || test
+	case fromFamily == "internal":
+		return false
+	case fromFamily == toFamily:
+		return true
+	case test:
+		return toLevel <= fromLevel
+	}
+	return toLevel < fromLevel
+}
+
+// place finds the listed directory that dir is or lies below, and its level.
+func place(dir string) (family string, level int, known bool) {
+	family, _, _ = strings.Cut(dir, "/")
+	if family == "internal" {
+		return family, -1, true
+	}
+	level, known = levels[family]
+	return family, level, known
+}
+
+// projectPath is the directory that an import leads to, if it is one of ours.
+func projectPath(spec *ast.ImportSpec) (dir string, ours bool) {
+	imported := importPath(spec)
+	if imported == modulePath {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, modulePath+"/")
+}
+
+// importPath is the path between the quotes.
+func importPath(spec *ast.ImportSpec) string {
+	imported, _ := strconv.Unquote(spec.Path.Value)
+	return imported
+}
+
+// foreign reports whether dir belongs to a module of its own.
+func foreign(dir string) bool {
+	family, _, _ := strings.Cut(dir, "/")
+	for _, own := range ownModules {
+		if family == own {
+			return true
+		}
+	}
+	return false
+}
+
+// knowsSQL reports whether dir may speak to SQLite: schema is the only
+// package with statements, and crashvfs stands between SQLite and the disk.
+func knowsSQL(dir string) bool {
+	return dir == "schema" || strings.HasPrefix(dir, "schema/") || dir == "internal/crashvfs"
+}
+
+// engineImports reports imports of SQLite above schema.
+func engineImports(s Source) []Problem {
+	if knowsSQL(s.Dir()) {
+		return nil
+	}
+	var problems []Problem
+	for _, spec := range s.Syntax.Imports {
+		imported := importPath(spec)
+		if strings.HasPrefix(imported, "zombiezen.com/") || strings.HasPrefix(imported, "modernc.org/") {
+			problems = append(problems, s.at(spec.Pos(), "only schema imports SQLite, not %s", s.Dir()))
+		}
+	}
+	return problems
+}
+
+// statement recognises SQL by keywords that Redis does not use that way: its
+// own SELECT is followed by a number, never by FROM.
+var statement = regexp.MustCompile(
+	`(?s)\bSELECT\s.*\bFROM\s|\b(INSERT|REPLACE)\s+INTO\s|\bDELETE\s+FROM\s|\bUPDATE\s+\w+\s+SET\s|\bCREATE\s+TABLE\s|\bPRAGMA\s`)
+
+// queryText reports SQL in string literals above schema.
+func queryText(s Source) []Problem {
+	if knowsSQL(s.Dir()) {
+		return nil
+	}
+	var problems []Problem
+	ast.Inspect(s.Syntax, func(n ast.Node) bool {
+		literal, ok := n.(*ast.BasicLit)
+		if ok && literal.Kind == token.STRING && statement.MatchString(unquoted(literal)) {
+			problems = append(problems, s.at(literal.Pos(), "only schema contains SQL, not %s", s.Dir()))
+		}
+		return true
+	})
+	return problems
+}
+
+// unquoted is the value of a string literal.
+func unquoted(literal *ast.BasicLit) string {
+	value, _ := strconv.Unquote(literal.Value)
+	return value
+}

@@ -1,0 +1,69 @@
+package redis
+
+import "github.com/firndb/firn"
+
+var atCommands = []Command{
+	{
+		Name: "AT", Args: "when command [arg ...]", Min: 2, Max: -1, Flags: ReadOnly | onWorker | OwnName,
+		Group: "history", Since: "0.1.0", Complexity: "That of the command.",
+		Summary: "Runs any read command as of a moment of the past.",
+		Run:     atRun,
+	},
+	{
+		Name: "LASTTS", Flags: Local | Fast | OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
+		Summary: "Returns the timestamp of this connection's last commit, 0 if there is none.",
+		Run:     func(c *Call) error { c.Reply.Int(int64(c.Session.last)); return nil },
+	},
+	{
+		Name: "HORIZON", Flags: Local | Fast | OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
+		Summary: "Returns the oldest and the newest timestamp that can be read, and the store's incarnation.",
+		Run:     atHorizon,
+	},
+}
+
+// atRun runs the command in its arguments on a snapshot of the past.
+func atRun(c *Call) error {
+	s := c.Session
+	ts, err := s.moment(c.Args[0])
+	if err != nil {
+		return err
+	}
+	e, args, err := s.srv.table.resolve(c.Args[1:])
+	if err != nil {
+		return err
+	}
+	if !e.readsKeys() {
+		return errATReads
+	}
+	inner := *c
+	inner.Cmd, inner.Args = &e.Command, args
+	start := len(c.Reply.Buf)
+	err = s.srv.store.At(ts, func(snap *firn.Snapshot) error {
+		inner.R = snap
+		return e.Run(&inner)
+	})
+	e.calls.Add(1)
+	c.Reply.Buf = inner.Reply.Buf
+	if err != nil {
+		c.Reply.Buf = c.Reply.Buf[:start]
+	}
+	return err
+}
+
+// readsKeys says whether a command is a function of one snapshot, and so runs
+// under AT.
+func (e *entry) readsKeys() bool {
+	return e.Flags&(Writes|Local|onWorker|NoQueue) == 0
+}
+
+func atHorizon(c *Call) error {
+	b := c.Session.srv.store.Bounds()
+	c.Reply.Map(3)
+	c.Reply.BulkString("oldest")
+	c.Reply.Int(int64(b.Oldest))
+	c.Reply.BulkString("newest")
+	c.Reply.Int(int64(b.Newest))
+	c.Reply.BulkString("incarnation")
+	c.Reply.BulkString(b.Incarnation)
+	return nil
+}

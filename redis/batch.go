@@ -1,0 +1,87 @@
+package redis
+
+import "github.com/firndb/firn"
+
+// A batch is a run of data commands that begins with a write: as many as have
+// arrived, each a transaction of its own. Reads behind a write are in it too,
+// so that they see what was written before them, and all replies keep their
+// order. The replies are held back until the store has decided.
+
+// gather makes a batch of the pending write and what follows it.
+func (s *Session) gather() {
+	s.units, s.held, s.ran = s.units[:0], s.held[:0], 0
+	for {
+		s.units = append(s.units, s.next)
+		s.pending = false
+		if s.multi.on || len(s.units) == maxUnits || !s.parse() {
+			return // an EXEC is a batch alone: its queue is long enough
+		}
+		if c := s.class(&s.next); c != classWrites && c != classReads {
+			return
+		}
+	}
+}
+
+// Len is part of firn.Batch.
+func (s *Session) Len() int { return len(s.units) }
+
+// Transact is part of firn.Batch: it runs the i-th command of the batch.
+// When the replies are too many already, the rest is left to another batch.
+func (s *Session) Transact(i int, tx *firn.Tx) error {
+	if i > s.ran || len(s.held) >= maxHeldBytes {
+		return nil
+	}
+	s.ran = i + 1
+	u := &s.units[i]
+	writes := u.cmd.Flags&Writes != 0 || s.multi.on
+	var err error
+	s.held, err = s.runUnit(s.held, u, tx, tx)
+	if writes && err == nil {
+		s.wrote = tx.Timestamp()
+	}
+	return err
+}
+
+// Done is part of firn.Batch. If err is not nil then nothing of the batch was
+// kept, and that is the answer to each of its commands. last may be that of a
+// larger batch.
+func (s *Session) Done(last firn.Timestamp, err error) {
+	if err != nil {
+		s.ran = len(s.units)
+		s.held = s.held[:0]
+		if s.multi.on {
+			s.endMulti()
+		}
+		for i := range s.units {
+			s.held = s.fail(s.held, &s.units[i], err)
+		}
+	}
+	if err == nil && 0 < s.wrote && s.wrote <= last {
+		s.last = s.wrote
+	}
+	s.wrote = 0
+	s.phase = phaseDecided
+	s.Wake()
+}
+
+// settle releases the replies of a decided batch. It is true if a rest of the
+// batch has to be committed now.
+func (s *Session) settle() bool {
+	if len(s.out) == 0 {
+		s.out, s.held = s.held, s.out
+	} else {
+		s.out = append(s.out, s.held...)
+	}
+	s.held = s.held[:0]
+	if cap(s.held) > keepBytes {
+		s.held = nil
+	}
+	rest := copy(s.units, s.units[s.ran:])
+	clear(s.units[rest:])
+	s.units, s.ran = s.units[:rest], 0
+	s.phase = phaseReady
+	if rest > 0 {
+		s.phase = phaseCommitting
+	}
+	return rest > 0
+}

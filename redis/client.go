@@ -1,0 +1,309 @@
+package redis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+const (
+	errClientName   = Error("ERR Client names cannot contain spaces, newlines or special characters.")
+	errNoSuchClient = Error("ERR No such client")
+	errClientID     = Error("ERR client-id should be greater than 0")
+)
+
+var clientCommands = []Command{{
+	Name: "CLIENT", Flags: Local, Group: "connection", Since: "2.4.0", Complexity: "Depends on subcommand.",
+	Summary: "A container for client connection commands.",
+	Sub: []Command{
+		{
+			Name: "ASOF", Args: "when | OFF", Min: 1, Flags: Local | OwnName, Since: "0.1.0", Complexity: "O(1)",
+			Summary: "Makes the connection read as of a moment of the past, until OFF. Writes are refused.",
+			Run:     clientASOF,
+		},
+		{
+			Name: "GETNAME", Flags: Local, Since: "2.6.9", Complexity: "O(1)",
+			Summary: "Returns the name of the connection.",
+			Run:     clientGetName,
+		},
+		{
+			Name: "GETREDIR", Flags: Local, Since: "6.0.0", Complexity: "O(1)",
+			Summary: "Returns -1: no tracking notifications are redirected.",
+			Run:     func(c *Call) error { c.Reply.Int(-1); return nil },
+		},
+		help,
+		{
+			Name: "ID", Flags: Local, Since: "5.0.0", Complexity: "O(1)",
+			Summary: "Returns the unique client ID of the connection.",
+			Run:     func(c *Call) error { c.Reply.Int(c.Session.id); return nil },
+		},
+		{
+			Name: "INFO", Flags: Local, Since: "6.2.0", Complexity: "O(1)",
+			Summary: "Returns information about the connection.",
+			Run:     clientInfo,
+		},
+		{
+			Name: "KILL", Args: "ip:port | <[ID id] | [TYPE type] | [ADDR ip:port] | [LADDR ip:port] | [USER name] | [SKIPME YES | NO] ...>",
+			Min: 1, Max: -1, Flags: Local | Admin, Since: "2.4.0", Complexity: "O(N) where N is the number of client connections",
+			Summary: "Terminates open connections.",
+			Run:     clientKill,
+		},
+		{
+			Name: "LIST", Args: "[TYPE NORMAL | MASTER | REPLICA | PUBSUB] [ID id [id ...]]", Max: -1, Flags: Local | Admin, Since: "2.4.0",
+			Complexity: "O(N) where N is the number of client connections",
+			Summary:    "Lists open connections.",
+			Run:        clientList,
+		},
+		{
+			Name: "NO-EVICT", Args: "ON | OFF", Min: 1, Flags: Local | Admin, Since: "7.0.0", Complexity: "O(1)",
+			Summary: "Accepted: no connection is ever evicted.",
+			Run:     clientOnOff,
+		},
+		{
+			Name: "NO-TOUCH", Args: "ON | OFF", Min: 1, Flags: Local, Since: "7.2.0", Complexity: "O(1)",
+			Summary: "Accepted: reads never change what is kept.",
+			Run:     clientOnOff,
+		},
+		{
+			Name: "REPLY", Args: "ON | OFF | SKIP", Min: 1, Flags: Local, Since: "3.2.0", Complexity: "O(1)",
+			Summary: "Instructs the server whether to reply to commands.",
+			Run:     clientReply,
+		},
+		{
+			Name: "SETINFO", Args: "LIB-NAME libname | LIB-VER libver", Min: 2, Flags: Local, Since: "7.2.0", Complexity: "O(1)",
+			Summary: "Sets information specific to the client or connection.",
+			Run:     clientSetInfo,
+		},
+		{
+			Name: "SETNAME", Args: "connection-name", Min: 1, Flags: Local, Since: "2.6.9", Complexity: "O(1)",
+			Summary: "Sets the connection name.",
+			Run:     clientSetName,
+		},
+	},
+}}
+
+func clientASOF(c *Call) error {
+	s := c.Session
+	if s.multi.on {
+		return errInMulti
+	}
+	if is(c.Args[0], "OFF") {
+		s.asof = 0
+	} else {
+		ts, err := s.moment(c.Args[0])
+		if err == nil {
+			err = s.srv.store.At(ts, func(*firn.Snapshot) error { return nil })
+		}
+		if err != nil {
+			return err
+		}
+		s.asof = ts
+	}
+	s.publish()
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// moment resolves a moment that a client named.
+func (s *Session) moment(when []byte) (firn.Timestamp, error) {
+	return s.srv.store.Moment(string(when))
+}
+
+func clientGetName(c *Call) error {
+	if c.Session.who.name == "" {
+		c.Reply.Null()
+	} else {
+		c.Reply.BulkString(c.Session.who.name)
+	}
+	return nil
+}
+
+func clientSetName(c *Call) error {
+	if !plainText(c.Args[0]) {
+		return errClientName
+	}
+	c.Session.who.name = string(c.Args[0])
+	c.Session.publish()
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func clientSetInfo(c *Call) error {
+	var what *string
+	switch {
+	case is(c.Args[0], "LIB-NAME"):
+		what = &c.Session.who.library
+	case is(c.Args[0], "LIB-VER"):
+		what = &c.Session.who.libraryVersion
+	default:
+		return Error(fmt.Sprintf("ERR Unrecognized option '%s'", cString(c.Args[0], 128)))
+	}
+	if !plainText(c.Args[1]) {
+		return Error(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", strings.ToLower(string(c.Args[0]))))
+	}
+	*what = string(c.Args[1])
+	c.Session.publish()
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func clientInfo(c *Call) error {
+	c.Reply.Verbatim("txt", c.Session.describe()+"\n")
+	return nil
+}
+
+func clientOnOff(c *Call) error {
+	if !is(c.Args[0], "ON") && !is(c.Args[0], "OFF") {
+		return errSyntax
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func clientReply(c *Call) error {
+	s := c.Session
+	switch {
+	case is(c.Args[0], "ON"):
+		s.mute, s.next.mute = speaking, false
+		c.Reply.Simple("OK")
+	case is(c.Args[0], "OFF"):
+		s.mute = muteAlways
+	case is(c.Args[0], "SKIP"):
+		if s.mute == speaking {
+			s.mute = muteThis
+		}
+	default:
+		return errSyntax
+	}
+	return nil
+}
+
+func clientList(c *Call) error {
+	show := func(*Session) bool { return true }
+	switch args := c.Args; {
+	case len(args) == 0:
+	case len(args) == 2 && is(args[0], "TYPE"):
+		normal, err := clientType(args[1])
+		if err != nil {
+			return err
+		}
+		show = func(*Session) bool { return normal }
+	case len(args) >= 2 && is(args[0], "ID"):
+		ids := make(map[int64]bool, len(args)-1)
+		for _, arg := range args[1:] {
+			id, ok := resp.ParseInt(arg)
+			if !ok {
+				return Error("ERR Invalid client ID")
+			}
+			ids[id] = true
+		}
+		show = func(s *Session) bool { return ids[s.id] }
+	default:
+		return errSyntax
+	}
+	var text strings.Builder
+	for _, s := range c.Session.srv.clients.all() {
+		if show(s) {
+			text.WriteString(s.describe())
+			text.WriteByte('\n')
+		}
+	}
+	c.Reply.Verbatim("txt", text.String())
+	return nil
+}
+
+// clientType says whether a type of client is the one that there is.
+func clientType(name []byte) (normal bool, err error) {
+	switch {
+	case is(name, "NORMAL"):
+		return true, nil
+	case is(name, "MASTER"), is(name, "REPLICA"), is(name, "SLAVE"), is(name, "PUBSUB"):
+		return false, nil
+	}
+	return false, Error(fmt.Sprintf("ERR Unknown client type '%s'", cString(name, 128)))
+}
+
+// killFilter says which clients CLIENT KILL ends.
+type killFilter struct {
+	id         int64
+	peer, addr string
+	never      bool // a type or user that nobody has
+	withSelf   bool
+}
+
+func (f *killFilter) matches(s, self *Session) bool {
+	return !f.never && (f.withSelf || s != self) &&
+		(f.id == 0 || f.id == s.id) && (f.peer == "" || f.peer == s.peer) && (f.addr == "" || f.addr == s.addr)
+}
+
+// option takes one filter and its value.
+func (f *killFilter) option(name, value []byte) (err error) {
+	switch {
+	case is(name, "ID"):
+		id, ok := resp.ParseInt(value)
+		if !ok || id < 1 {
+			return errClientID
+		}
+		f.id = id
+	case is(name, "TYPE"):
+		normal, err := clientType(value)
+		f.never = f.never || !normal
+		return err
+	case is(name, "ADDR"):
+		f.peer = string(value)
+	case is(name, "LADDR"):
+		f.addr = string(value)
+	case is(name, "USER"):
+		if string(value) != "default" {
+			return Error(fmt.Sprintf("ERR No such user '%s'", cString(value, 128)))
+		}
+	case is(name, "SKIPME") && is(value, "YES"):
+		f.withSelf = false
+	case is(name, "SKIPME") && is(value, "NO"):
+		f.withSelf = true
+	default:
+		return errSyntax
+	}
+	return nil
+}
+
+func clientKill(c *Call) error {
+	f := killFilter{}
+	if len(c.Args) == 1 {
+		f.peer, f.withSelf = string(c.Args[0]), true
+		if c.Session.srv.kill(&f, c.Session) == 0 {
+			return errNoSuchClient
+		}
+		c.Reply.Simple("OK")
+		return nil
+	}
+	if len(c.Args)%2 != 0 {
+		return errSyntax
+	}
+	for i := 0; i < len(c.Args); i += 2 {
+		if err := f.option(c.Args[i], c.Args[i+1]); err != nil {
+			return err
+		}
+	}
+	c.Reply.Int(int64(c.Session.srv.kill(&f, c.Session)))
+	return nil
+}
+
+// kill ends the clients that f matches. Whoever asks gets the answer first.
+func (srv *Server) kill(f *killFilter, self *Session) int {
+	n := 0
+	for _, s := range srv.clients.all() {
+		if !f.matches(s, self) {
+			continue
+		}
+		n++
+		if s == self {
+			s.closing = true
+		} else {
+			s.Kill()
+		}
+	}
+	return n
+}

@@ -1,0 +1,97 @@
+package redis
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// clients are the sessions of a server.
+type clients struct {
+	mu   sync.Mutex
+	byID map[int64]*Session
+}
+
+func (cs *clients) add(s *Session) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.byID[s.id] = s
+}
+
+func (cs *clients) remove(s *Session) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	delete(cs.byID, s.id)
+}
+
+func (cs *clients) count() int {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return len(cs.byID)
+}
+
+// all is every session, by age.
+func (cs *clients) all() []*Session {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	ids := slices.Sorted(maps.Keys(cs.byID))
+	sessions := make([]*Session, len(ids))
+	for i, id := range ids {
+		sessions[i] = cs.byID[id]
+	}
+	return sessions
+}
+
+// Full says whether maxclients are connected, and counts it if so: one more
+// is to be answered with FullReply and turned away.
+func (srv *Server) Full() bool {
+	if srv.clients.count() < int(srv.config.maxClients.Load()) {
+		return false
+	}
+	srv.stats.rejected.Add(1)
+	return true
+}
+
+// FullReply is what a client is told that is turned away.
+const FullReply = "-ERR max number of clients reached\r\n"
+
+// identity is what a client says about itself.
+type identity struct {
+	name, library, libraryVersion string
+}
+
+// view is what CLIENT LIST shows of a session and changes rarely. It is
+// replaced as a whole, so that other sessions can read it.
+type view struct {
+	identity
+	db, proto int
+	asof      string
+}
+
+// publish makes the session's rarely changing state visible to others.
+func (s *Session) publish() {
+	v := &view{identity: s.who, db: s.db, proto: s.proto, asof: "-1"}
+	if s.asof != 0 {
+		v.asof = fmt.Sprint(int64(s.asof))
+	}
+	s.view.Store(v)
+}
+
+// describe is the session's line in CLIENT LIST.
+func (s *Session) describe() string {
+	v := s.view.Load()
+	now := s.srv.opts.Now()
+	command := "NULL"
+	if e := s.cmd.Load(); e != nil {
+		command = e.full
+	}
+	flags := "N"
+	if s.queued.Load() >= 0 {
+		flags = "x"
+	}
+	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=0 psub=0 ssub=0 multi=%d "+
+		"events=r cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s asof=%s",
+		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
+		flags, v.db, s.queued.Load(), command, v.proto, v.library, v.libraryVersion, v.asof)
+}

@@ -1,0 +1,70 @@
+package redis
+
+import (
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// Flags says what a command is allowed and known to do. COMMAND INFO's flags
+// follow from it.
+type Flags uint32
+
+// What a command may do.
+const (
+	Writes   Flags = 1 << iota // runs in a transaction and may change data
+	Local                      // concerns the session or the server: gets no data
+	Fast                       // constant or logarithmic time
+	Admin                      // for operators
+	NoAuth                     // allowed before AUTH
+	NoMulti                    // refused inside MULTI
+	NoQueue                    // runs at once inside MULTI (EXEC, DISCARD, …)
+	Random                     // its reply depends on chance
+	ReadOnly                   // reads data; the default of a command that is neither Writes nor Local
+	PubSub                     // allowed to a RESP2 subscriber
+	Skip                       // kept out of MONITOR and SLOWLOG (AUTH)
+	OwnName                    // one of Firn's own commands
+)
+
+// Keys says where a command's keys are, in Redis's terms: the position of the
+// first key (1 is the first argument), of the last (negative counts from the
+// end), and the step between keys. The zero value means no keys.
+type Keys struct{ First, Last, Step int }
+
+// Command is one entry of the command table. Arity errors, COMMAND INFO and
+// DOCS, docs/commands.md, refusal in read-only contexts and AT support follow
+// from it.
+type Command struct {
+	Name       string // upper case
+	Args       string // its syntax after the name, as documentation shows it
+	Min        int    // fewest arguments after the name
+	Max        int    // most; 0 means Min, negative means any number
+	Flags      Flags
+	Keys       Keys
+	Group      string // Redis's group: string, hash, generic, connection, …
+	Since      string // the Redis version that brought it; Firn's for its own
+	Complexity string
+	Summary    string // one sentence
+	Differs    string // how it differs from Redis, where it does
+	Run        func(*Call) error
+	Sub        []Command // subcommands of a container; Run is nil then
+}
+
+// Call is one command being run. Reply is thrown away if Run fails, so a
+// client never sees half an answer.
+type Call struct {
+	Session *Session
+	Cmd     *Command
+	Args    [][]byte    // arguments after the name (and subcommand)
+	DB      int         // the selected database
+	R       firn.Reader // what to read from: a snapshot at any moment, or Tx
+	Tx      *firn.Tx    // nil unless Cmd has Writes; R is the same then
+	Reply   resp.Writer
+
+	work *workspace // the session's own, made once by newWorkspace; never nil for a command that is not Local
+}
+
+// Error is an error whose text is for the client, code first: "WRONGTYPE …".
+// Any other error is ours to log, and the client gets "ERR internal error".
+type Error string
+
+func (e Error) Error() string { return string(e) }

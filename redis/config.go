@@ -1,0 +1,318 @@
+package redis
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/firndb/firn/internal/glob"
+	"github.com/firndb/firn/resp"
+)
+
+var configCommands = []Command{{
+	Name: "CONFIG", Flags: Local | Admin, Group: "server", Since: "2.0.0", Complexity: "Depends on subcommand.",
+	Summary: "A container for server configuration commands.",
+	Sub: []Command{
+		{
+			Name: "GET", Args: "parameter [parameter ...]", Min: 1, Max: -1, Flags: Local | Admin, Since: "2.0.0",
+			Complexity: "O(N) when N is the number of configuration parameters provided",
+			Summary:    "Returns the effective values of configuration parameters.",
+			Run:        configGet,
+		},
+		help,
+		{
+			Name: "RESETSTAT", Flags: Local | Admin, Since: "2.0.0", Complexity: "O(1)",
+			Summary: "Resets the server's statistics.",
+			Run:     configResetStat,
+		},
+		{
+			Name: "SET", Args: "parameter value [parameter value ...]", Min: 2, Max: -1, Flags: Local | Admin | Skip, Since: "2.0.0",
+			Complexity: "O(N) when N is the number of configuration parameters provided",
+			Summary:    "Sets configuration parameters in-flight.",
+			Run:        configSet,
+		},
+	},
+}}
+
+// config holds the settings that can change while the server runs.
+type config struct {
+	pass        atomic.Pointer[string]
+	maxClients  atomic.Int64
+	timeout     atomic.Int64 // seconds a client may be idle; 0: for ever
+	keepAlive   atomic.Int64 // seconds
+	outputLimit atomic.Int64 // bytes of output a client may leave unread; 0: any
+	queryLimit  atomic.Int64 // bytes of one command
+	maxBulk     atomic.Int64
+}
+
+func (cf *config) init(o Options) {
+	cf.pass.Store(&o.Password)
+	cf.maxClients.Store(int64(o.MaxClients))
+	cf.keepAlive.Store(300)
+	cf.queryLimit.Store(1 << 30)
+	cf.maxBulk.Store(defaultMaxBulkBytes)
+}
+
+func (cf *config) password() string { return *cf.pass.Load() }
+
+// limits are those of a session's input.
+func (cf *config) limits() resp.Limits {
+	return resp.Limits{MaxBulk: int(cf.maxBulk.Load()), MaxCommandBytes: int(cf.queryLimit.Load())}
+}
+
+// TimeoutSeconds is how long a client may be idle; 0: for ever.
+func (srv *Server) TimeoutSeconds() int64 { return srv.config.timeout.Load() }
+
+// KeepAliveSeconds is how often an idle TCP connection is probed; 0: never.
+func (srv *Server) KeepAliveSeconds() int64 { return srv.config.keepAlive.Load() }
+
+// OutputLimitBytes is how much output a client may leave unread before it is
+// cut off; 0: any amount.
+func (srv *Server) OutputLimitBytes() int64 { return srv.config.outputLimit.Load() }
+
+// parameter is one setting, with its name and form in Redis.
+type parameter struct {
+	name string
+	get  func(srv *Server) string
+	set  func(srv *Server, value string) error // nil: it cannot be changed while the server runs
+}
+
+// parameters are the settings that CONFIG knows, by name. Those that are
+// always the same are there because clients and tools ask for them.
+func parameters() []parameter {
+	all := []parameter{
+		fixed("activerehashing", "no"),
+		fixed("aof-use-rdb-preamble", "no"),
+		fixed("cluster-enabled", "no"),
+		fixed("daemonize", "no"),
+		fixed("dir", "."),
+		fixed("io-threads", "1"),
+		fixed("lazyfree-lazy-expire", "yes"),
+		fixed("maxmemory-policy", "noeviction"),
+		fixed("notify-keyspace-events", ""),
+		fixed("save", ""),
+		fixed("tls-port", "0"),
+		{name: "appendonly", get: func(srv *Server) string { return yesNo(srv.opts.Durability != "no") }},
+		{name: "appendfsync", get: func(srv *Server) string { return srv.opts.Durability }},
+		{name: "databases", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Databases) }},
+		{name: "dbfilename", get: func(srv *Server) string { return srv.opts.Path }},
+		{name: "maxmemory", get: func(*Server) string { return "0" }},
+		{name: "port", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Port) }},
+		{name: "firn-memory", get: func(srv *Server) string { return strconv.FormatInt(srv.opts.Memory, 10) }},
+		number("maxclients", 1, 1<<20, func(cf *config) *atomic.Int64 { return &cf.maxClients }),
+		number("timeout", 0, 1<<31-1, func(cf *config) *atomic.Int64 { return &cf.timeout }),
+		number("tcp-keepalive", 0, 1<<31-1, func(cf *config) *atomic.Int64 { return &cf.keepAlive }),
+		bytesOf("client-query-buffer-limit", 1<<20, 1<<40, func(cf *config) *atomic.Int64 { return &cf.queryLimit }, nil),
+		bytesOf("proto-max-bulk-len", 1<<20, 512<<20, func(cf *config) *atomic.Int64 { return &cf.maxBulk }, func(srv *Server, n int64) {
+			srv.catalog.maxBulkBytes.Store(n)
+		}),
+		{name: "client-output-buffer-limit", get: outputLimitText, set: setOutputLimit},
+		{name: "loglevel", get: logLevel, set: setLogLevel},
+		{name: "requirepass", get: func(srv *Server) string { return srv.config.password() }, set: func(srv *Server, value string) error {
+			srv.config.pass.Store(&value)
+			return nil
+		}},
+	}
+	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
+	return all
+}
+
+func fixed(name, value string) parameter {
+	return parameter{name: name, get: func(*Server) string { return value }}
+}
+
+func number(name string, least, most int64, field func(*config) *atomic.Int64) parameter {
+	return parameter{
+		name: name,
+		get:  func(srv *Server) string { return strconv.FormatInt(field(&srv.config).Load(), 10) },
+		set: func(srv *Server, value string) error {
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return Error("argument couldn't be parsed into an integer")
+			}
+			if n < least || n > most {
+				return Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
+			}
+			field(&srv.config).Store(n)
+			return nil
+		},
+	}
+}
+
+func bytesOf(name string, least, most int64, field func(*config) *atomic.Int64, changed func(*Server, int64)) parameter {
+	return parameter{
+		name: name,
+		get:  func(srv *Server) string { return strconv.FormatInt(field(&srv.config).Load(), 10) },
+		set: func(srv *Server, value string) error {
+			n, err := ParseBytes(value)
+			if err != nil {
+				return Error("argument must be a memory value")
+			}
+			if n < least || n > most {
+				return Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
+			}
+			field(&srv.config).Store(n)
+			if changed != nil {
+				changed(srv, n)
+			}
+			return nil
+		},
+	}
+}
+
+// ParseBytes reads a number of bytes as Redis writes it: a bare number, or
+// one with k, m or g (powers of 1,000), kb, mb or gb (powers of 1,024), or b
+// behind it, in any case.
+func ParseBytes(text string) (int64, error) {
+	digits := strings.TrimRight(strings.ToLower(text), "bgkm")
+	units := map[string]int64{
+		"": 1, "b": 1, "k": 1e3, "kb": 1 << 10, "m": 1e6, "mb": 1 << 20, "g": 1e9, "gb": 1 << 30,
+	}
+	unit, ok := units[strings.ToLower(text)[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > (1<<62)/unit {
+		return 0, fmt.Errorf("redis: %q is not a number of bytes such as 64mb", text)
+	}
+	return n * unit, nil
+}
+
+// The limit of clients that are not subscribers is all there is so far; the
+// other classes are accepted and shown as Redis has them.
+func outputLimitText(srv *Server) string {
+	return fmt.Sprintf("normal %d 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60", srv.config.outputLimit.Load())
+}
+
+func setOutputLimit(srv *Server, value string) error {
+	words := strings.Fields(value)
+	if len(words) == 0 || len(words)%4 != 0 {
+		return Error("Wrong number of arguments in buffer limit configuration.")
+	}
+	for i := 0; i < len(words); i += 4 {
+		hard, err := ParseBytes(words[i+1])
+		if err != nil {
+			return Error("Error in hard, soft or soft_seconds setting in buffer limit configuration.")
+		}
+		switch strings.ToLower(words[i]) {
+		case "normal":
+			srv.config.outputLimit.Store(hard)
+		case "slave", "replica", "pubsub":
+		default:
+			return Error("Invalid client class specified in buffer limit configuration.")
+		}
+	}
+	return nil
+}
+
+// logLevels are Redis's, from the most to the least talkative.
+var logLevels = []struct {
+	name  string
+	level slog.Level
+}{
+	{"debug", slog.LevelDebug}, {"verbose", slog.LevelDebug}, {"notice", slog.LevelInfo}, {"warning", slog.LevelWarn}, {"nothing", slog.LevelError + 4},
+}
+
+func logLevel(srv *Server) string {
+	if srv.opts.Level != nil {
+		for _, l := range logLevels {
+			if l.level == srv.opts.Level.Level() {
+				return l.name
+			}
+		}
+	}
+	return "notice"
+}
+
+func setLogLevel(srv *Server, value string) error {
+	for _, l := range logLevels {
+		if l.name == strings.ToLower(value) && srv.opts.Level != nil {
+			srv.opts.Level.Set(l.level)
+			return nil
+		}
+	}
+	return Error("argument(s) must be one of the following: debug, verbose, notice, warning, nothing")
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+func configGet(c *Call) error {
+	var found []parameter
+	for _, p := range parameters() {
+		if slices.ContainsFunc(c.Args, func(pattern []byte) bool { return glob.Match(pattern, []byte(p.name), true) }) {
+			found = append(found, p)
+		}
+	}
+	c.Reply.Map(len(found))
+	for _, p := range found {
+		c.Reply.BulkString(p.name)
+		c.Reply.BulkString(p.get(c.Session.srv))
+	}
+	return nil
+}
+
+// configSet sets all parameters or none.
+func configSet(c *Call) error {
+	if len(c.Args)%2 != 0 {
+		return wrongArity("config|set")
+	}
+	srv, known := c.Session.srv, parameters()
+	chosen := make([]parameter, 0, len(c.Args)/2)
+	for i := 0; i < len(c.Args); i += 2 {
+		at := slices.IndexFunc(known, func(p parameter) bool { return strings.EqualFold(p.name, string(c.Args[i])) })
+		if at < 0 {
+			return Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", cString(c.Args[i], 128)))
+		}
+		p := known[at]
+		if slices.ContainsFunc(chosen, func(q parameter) bool { return q.name == p.name }) {
+			return configFailed(p.name, "duplicate parameter")
+		}
+		if p.set == nil && p.get(srv) != string(c.Args[i+1]) {
+			return configFailed(p.name, "can't set immutable config")
+		}
+		chosen = append(chosen, p)
+	}
+	before := make([]string, 0, len(chosen))
+	for i, p := range chosen {
+		before = append(before, p.get(srv))
+		if p.set == nil {
+			continue // it has that value
+		}
+		if err := p.set(srv, string(c.Args[2*i+1])); err != nil {
+			configRestore(srv, chosen[:i], before)
+			return configFailed(p.name, err.Error())
+		}
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// configRestore undoes what CONFIG SET has set so far.
+func configRestore(srv *Server, chosen []parameter, before []string) {
+	for i, p := range chosen {
+		if p.set != nil {
+			_ = p.set(srv, before[i]) // it was valid a moment ago
+		}
+	}
+}
+
+func configFailed(name, reason string) error {
+	return Error(fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", name, reason))
+}
+
+func configResetStat(c *Call) error {
+	srv := c.Session.srv
+	srv.stats.reset()
+	for _, e := range srv.table.sorted {
+		e.resetCounters()
+	}
+	c.Reply.Simple("OK")
+	return nil
+}

@@ -1,0 +1,205 @@
+package redis
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+
+	"github.com/firndb/firn/resp"
+)
+
+var connectionCommands = []Command{
+	{
+		Name: "AUTH", Args: "[username] password", Min: 1, Max: -1, Flags: Local | Fast | NoAuth | Skip,
+		Group: "connection", Since: "1.0.0", Complexity: "O(N) where N is the number of passwords defined for the user",
+		Summary: "Authenticates the connection.",
+		Run:     connectionAuth,
+	},
+	{
+		Name: "HELLO", Args: "[protover [AUTH username password] [SETNAME clientname]]", Max: -1, Flags: Local | Fast | NoAuth | Skip,
+		Group: "connection", Since: "6.0.0", Complexity: "O(1)",
+		Summary: "Handshakes with the server: protocol, password and name.",
+		Run:     connectionHello,
+	},
+	{
+		Name: "PING", Args: "[message]", Max: 1, Flags: Local | Fast | PubSub, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Returns the server's liveliness response.",
+		Run:     connectionPing,
+	},
+	{
+		Name: "ECHO", Args: "message", Min: 1, Flags: Local | Fast, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Returns the given string.",
+		Run:     func(c *Call) error { c.Reply.Bulk(c.Args[0]); return nil },
+	},
+	{
+		Name: "QUIT", Max: -1, Flags: Local | Fast | NoAuth | NoQueue, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Closes the connection.",
+		Run:     connectionQuit,
+	},
+	{
+		Name: "RESET", Flags: Local | Fast | NoAuth | NoQueue, Group: "connection", Since: "6.2.0", Complexity: "O(1)",
+		Summary: "Resets the connection.",
+		Run:     connectionReset,
+	},
+	{
+		Name: "SELECT", Args: "index", Min: 1, Flags: Local | Fast, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Changes the selected database.",
+		Run:     connectionSelect,
+	},
+}
+
+func connectionAuth(c *Call) error {
+	s := c.Session
+	user, password := "default", c.Args[0]
+	switch {
+	case len(c.Args) > 2:
+		return errSyntax
+	case len(c.Args) == 2:
+		user, password = string(c.Args[0]), c.Args[1]
+	case s.srv.config.password() == "":
+		return Error("ERR AUTH <password> called without any password configured for the default user. " +
+			"Are you sure your configuration is correct?")
+	}
+	if err := s.authenticate(user, password); err != nil {
+		return err
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// authenticate lets the session in if the password is right. There is one
+// user, default; without a password any will do for it.
+func (s *Session) authenticate(user string, password []byte) error {
+	want := s.srv.config.password()
+	given, asked := sha256.Sum256(password), sha256.Sum256([]byte(want))
+	right := subtle.ConstantTimeCompare(given[:], asked[:]) == 1 || want == ""
+	if user != "default" || !right {
+		return errWrongPass
+	}
+	s.setAuthed(true)
+	return nil
+}
+
+// hello is what HELLO asks for.
+type hello struct {
+	proto          int
+	user           string
+	password, name []byte
+	auth, naming   bool
+}
+
+func parseHello(c *Call) (h hello, err error) {
+	h.proto = c.Session.proto
+	if len(c.Args) == 0 {
+		return h, nil
+	}
+	version, ok := resp.ParseInt(c.Args[0])
+	if !ok {
+		return h, Error("ERR Protocol version is not an integer or out of range")
+	}
+	if version != 2 && version != 3 {
+		return h, Error("NOPROTO unsupported protocol version")
+	}
+	h.proto = int(version)
+	for rest := c.Args[1:]; len(rest) > 0; {
+		switch {
+		case is(rest[0], "AUTH") && len(rest) >= 3:
+			h.auth, h.user, h.password = true, string(rest[1]), rest[2]
+			rest = rest[3:]
+		case is(rest[0], "SETNAME") && len(rest) >= 2:
+			h.naming, h.name = true, rest[1]
+			if !plainText(h.name) {
+				return h, errClientName
+			}
+			rest = rest[2:]
+		default:
+			return h, Error(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", cString(rest[0], 128)))
+		}
+	}
+	return h, nil
+}
+
+func connectionHello(c *Call) error {
+	s := c.Session
+	h, err := parseHello(c)
+	if err != nil {
+		return err
+	}
+	if h.auth {
+		if err := s.authenticate(h.user, h.password); err != nil {
+			return err
+		}
+	}
+	if !s.authed {
+		return Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> " +
+			"option can be used to authenticate the client and select the RESP protocol version at the same time")
+	}
+	if h.naming {
+		s.who.name = string(h.name)
+	}
+	s.proto = h.proto
+	s.publish()
+	c.Reply.Proto = h.proto
+	c.Reply.Map(7)
+	for _, pair := range [][2]string{{"server", "redis"}, {"version", redisVersion}} {
+		c.Reply.BulkString(pair[0])
+		c.Reply.BulkString(pair[1])
+	}
+	c.Reply.BulkString("proto")
+	c.Reply.Int(int64(h.proto))
+	c.Reply.BulkString("id")
+	c.Reply.Int(s.id)
+	for _, pair := range [][2]string{{"mode", "standalone"}, {"role", "master"}} {
+		c.Reply.BulkString(pair[0])
+		c.Reply.BulkString(pair[1])
+	}
+	c.Reply.BulkString("modules")
+	c.Reply.Array(0)
+	return nil
+}
+
+func connectionPing(c *Call) error {
+	if len(c.Args) == 1 {
+		c.Reply.Bulk(c.Args[0])
+	} else {
+		c.Reply.Simple("PONG")
+	}
+	return nil
+}
+
+func connectionQuit(c *Call) error {
+	c.Session.closing = true
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func connectionReset(c *Call) error {
+	c.Session.reset()
+	c.Reply.Proto = c.Session.proto
+	c.Reply.Simple("RESET")
+	return nil
+}
+
+func connectionSelect(c *Call) error {
+	n, ok := resp.ParseInt(c.Args[0])
+	if !ok {
+		return errNotInteger
+	}
+	if n < 0 || n >= int64(c.Session.srv.opts.Databases) {
+		return errDatabase
+	}
+	c.Session.db = int(n)
+	c.Session.publish()
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// plainText says whether b may be a client's name: printable, no spaces.
+func plainText(b []byte) bool {
+	for _, c := range b {
+		if c < '!' || c > '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,161 @@
+package redis
+
+import (
+	"math"
+	"strings"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/schema"
+)
+
+// A database is a document that names a keyspace, so emptying one or
+// exchanging two is a single write, and the past keeps its keys.
+var databaseCommands = []Command{
+	{
+		Name: "DBSIZE", Flags: ReadOnly | Fast,
+		Group: "server", Since: "1.0.0", Complexity: "O(1), and the expired keys that are not swept yet",
+		Summary: "Returns how many keys the database has.",
+		Differs: "Does not count keys that have expired.",
+		Run:     dbSize,
+	},
+	{
+		Name: "FLUSHDB", Args: "[ASYNC | SYNC]", Max: -1, Flags: Writes,
+		Group: "server", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Empties the database.",
+		Differs: "Constant time; the keys stay readable in the past.",
+		Run:     flushDB,
+	},
+	{
+		Name: "FLUSHALL", Args: "[ASYNC | SYNC]", Max: -1, Flags: Writes,
+		Group: "server", Since: "1.0.0", Complexity: "O(n), n the databases",
+		Summary: "Empties all databases.",
+		Differs: "Constant time; the keys stay readable in the past.",
+		Run:     flushAll,
+	},
+	{
+		Name: "SWAPDB", Args: "index1 index2", Min: 2, Flags: Writes | Fast,
+		Group: "server", Since: "4.0.0", Complexity: "O(1)",
+		Summary: "Exchanges two databases.",
+		Run:     swapDB,
+	},
+}
+
+func dbSize(c *Call) error {
+	prefix, err := c.keyPrefix()
+	if err != nil {
+		return err
+	}
+	n, err := c.R.Count(c.work.keys, prefix)
+	if err != nil {
+		return err
+	}
+	gone, err := c.countExpired(string(prefix))
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(int64(n - gone))
+	return nil
+}
+
+// countExpired counts the keys under a prefix of ids that have expired and
+// were not swept yet.
+func (c *Call) countExpired(prefix string) (n int, err error) {
+	due := firn.Range{Index: c.work.expiry, To: schema.AppendInt(nil, c.now())}
+	for item, err := range c.R.Scan(due) {
+		if err != nil {
+			return 0, err
+		}
+		if strings.HasPrefix(item.Doc.ID, prefix) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// checkFlushOptions accepts nothing, ASYNC or SYNC. They mean the same here.
+func checkFlushOptions(args [][]byte) error {
+	if len(args) > 1 || len(args) == 1 && !is(args[0], "ASYNC") && !is(args[0], "SYNC") {
+		return errSyntax
+	}
+	return nil
+}
+
+func flushDB(c *Call) error {
+	if err := checkFlushOptions(c.Args); err != nil {
+		return err
+	}
+	c.Reply.Simple("OK")
+	return c.flush(c.DB)
+}
+
+func flushAll(c *Call) error {
+	if err := checkFlushOptions(c.Args); err != nil {
+		return err
+	}
+	for db := range c.work.databaseCount {
+		if err := c.flush(db); err != nil {
+			return err
+		}
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// flush gives a database a keyspace without keys. One that is empty keeps the
+// one that it has.
+func (c *Call) flush(db int) error {
+	space, err := c.keyspace(db)
+	if err != nil {
+		return err
+	}
+	n, err := c.R.Count(c.work.keys, appendUID(nil, space))
+	if err != nil || n == 0 {
+		return err
+	}
+	return c.showKeyspace(db, c.newUID())
+}
+
+// showKeyspace makes a database show a keyspace.
+func (c *Call) showKeyspace(db int, space uid) error {
+	id := schema.AppendInt(nil, int64(db))
+	return c.Tx.Put(c.work.databases, id, appendDatabase(nil, c.Cmd.Name, space))
+}
+
+func swapDB(c *Call) error {
+	first, err := swapIndex(c.Args[0], "ERR invalid first DB index")
+	if err != nil {
+		return err
+	}
+	second, err := swapIndex(c.Args[1], "ERR invalid second DB index")
+	if err != nil {
+		return err
+	}
+	if count := c.work.databaseCount; uint(first) >= uint(count) || uint(second) >= uint(count) {
+		return errDatabase
+	}
+	c.Reply.Simple("OK")
+	if first == second {
+		return nil
+	}
+	a, err := c.keyspace(first)
+	if err != nil {
+		return err
+	}
+	b, err := c.keyspace(second)
+	if err != nil {
+		return err
+	}
+	if err := c.showKeyspace(first, b); err != nil {
+		return err
+	}
+	return c.showKeyspace(second, a)
+}
+
+func swapIndex(arg []byte, text Error) (int, error) {
+	n, ok := resp.ParseInt(arg)
+	if !ok || n < math.MinInt32 || n > math.MaxInt32 {
+		return 0, text
+	}
+	return int(n), nil
+}

@@ -1,0 +1,217 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firndb/firn"
+)
+
+// A key that has expired is absent everywhere, whether it was swept or not,
+// and its history says when it went.
+
+// clocked is a session on a store whose clock the test moves.
+type clocked struct {
+	*ours
+	*fakeClock
+}
+
+func newClocked(t *testing.T) clocked {
+	clock := newFakeClock()
+	store := openStore(t, firn.Options{Durability: firn.None, Now: clock.now})
+	return clocked{newOurs(t, New(store, Options{Now: clock.now})), clock}
+}
+
+// ask sends a command and renders its reply.
+func (o *ours) ask(t testing.TB, command string) string {
+	t.Helper()
+	return show(o.tell(t, splitWords(t, command)...), ' ')
+}
+
+// expect sends commands and compares their replies.
+func (o *ours) expect(t testing.TB, exchanges ...string) {
+	t.Helper()
+	for i := 0; i < len(exchanges); i += 2 {
+		if got, want := o.ask(t, exchanges[i]), exchanges[i+1]; got != want {
+			t.Errorf("%s\n got %s\nwant %s", exchanges[i], got, want)
+		}
+	}
+}
+
+func TestExpiredKeysAreAbsentBeforeTheyAreSwept(t *testing.T) {
+	c := newClocked(t)
+	c.expect(t, "SET a 1 PX 100", "OK", "HSET h f v", "(integer) 1", "PEXPIRE h 100", "(integer) 1", "SET stays 1", "OK")
+	c.advance(100 * time.Millisecond)
+	c.expect(t, "GET a", `"1"`, "PTTL a", "(integer) 0", "DBSIZE", "(integer) 3")
+	c.advance(time.Millisecond)
+	for range 2 { // the second time they are swept
+		c.expect(t,
+			"GET a", "(nil)", "STRLEN a", "(integer) 0", "GETDEL a", "(nil)", "GETEX a PERSIST", "(nil)",
+			"EXISTS a h", "(integer) 0", "TYPE h", "none", "TTL a", "(integer) -2", "PERSIST a", "(integer) 0",
+			"HGET h f", "(nil)", "HLEN h", "(integer) 0", "HGETALL h", "(empty array)", "HDEL h f", "(integer) 0",
+			"KEYS *", `1) "stays"`, "SCAN 0", "1) \"0\"\n2) 1) \"stays\"", "RANDOMKEY", `"stays"`,
+			"DBSIZE", "(integer) 1", "DEL a h", "(integer) 0", "RENAME a b", "(error) ERR no such key",
+			"COPY a b", "(integer) 0", "MOVE a 1", "(integer) 0", "OBJECT ENCODING a", "(nil)",
+			"SET a 2 XX", "(nil)", "EXPIRE a 10", "(integer) 0", "HRANDFIELD h", "(nil)")
+		if err := NewSweeper(c.store).sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestExpiredKeysAreReplacedAsIfAbsent(t *testing.T) {
+	c := newClocked(t)
+	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
+		c.expect(t, "SET "+key+" 5 PX 10", "OK")
+	}
+	c.expect(t, "HSET h f v", "(integer) 1", "PEXPIRE h 10", "(integer) 1", "SET g 1", "OK")
+	c.advance(time.Second)
+	c.expect(t,
+		"SET a 1 NX", "OK", "INCR b", "(integer) 1", "APPEND c x", "(integer) 1", "HSET d f v", "(integer) 1",
+		"SET e 1 KEEPTTL", "OK", "TTL e", "(integer) -1", "RENAMENX g f", "(integer) 1",
+		"HSET h g w", "(integer) 1", "HGETALL h", "1) \"g\"\n2) \"w\"", "TTL b", "(integer) -1")
+}
+
+// history lists the versions of a key of database 0: version, operation and
+// whether it is a tombstone.
+func history(t *testing.T, store *firn.Store, key string) string {
+	t.Helper()
+	var out []string
+	err := store.View(func(s *firn.Snapshot) error {
+		id := appendKeyID(nil, uid{}, []byte(key))
+		for doc, err := range s.Versions(store.Table(keysTable), id, firn.VersionRange{}) {
+			if err != nil {
+				return err
+			}
+			k, err := parseKeyDoc(doc)
+			if err != nil {
+				return err
+			}
+			entry := fmt.Sprintf("%d %s", k.Version, k.Operation)
+			if doc.Deleted {
+				entry += " deleted"
+			}
+			out = append(out, entry)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestVersionsGoOnThroughDeletionAndExpiry(t *testing.T) {
+	c := newClocked(t)
+	for _, command := range []string{"SET a 1", "INCR a", "DEL a", "DEL a", "HSET a f v", "HDEL a f", "SET a x PX 5"} {
+		c.ask(t, command)
+	}
+	c.advance(time.Second)
+	if err := NewSweeper(c.store).sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.ask(t, "SETNX a y")
+	c.ask(t, "RENAME a b")
+	got, want := history(t, c.store, "a"),
+		"1 SET, 2 INCR, 3 DEL deleted, 4 HSET, 5 HDEL deleted, 6 SET, 7 expired deleted, 8 SETNX, 9 RENAME deleted"
+	if got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if got, want := history(t, c.store, "b"), "1 RENAME"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestWritesThatChangeNothingAppendNothing(t *testing.T) {
+	c := newClocked(t)
+	c.ask(t, "SET a 1")
+	c.ask(t, "HSET h f v")
+	before := c.store.Bounds().Newest
+	for _, command := range []string{
+		"DEL nosuch", "SETNX a 2", "SET a 2 NX", "SET nosuch 1 XX", "HDEL h nosuch", "HSETNX h f w", "PERSIST a",
+		"EXPIRE nosuch 10", "EXPIRE a 10 XX", "RENAME a a", "RENAMENX a h", "COPY a h", "MOVE nosuch 1", "GETEX a",
+		"GETDEL nosuch", "MSETNX n 1 a 2", "SETRANGE a 0 \"\"", "SWAPDB 1 1", "INCR h", "HSET a f v", "INCRBY a x", "HINCRBY h f 1",
+	} {
+		c.advance(time.Second)
+		c.ask(t, command)
+		if got := c.store.Bounds().Newest; got != before {
+			t.Errorf("%s\n got a commit at %d\nwant none since %d", command, got, before)
+			before = got
+		}
+	}
+}
+
+func TestSweeperTakesManyKeysInSteps(t *testing.T) {
+	c := newClocked(t)
+	for i := range sweepBatch + 1 {
+		c.ask(t, fmt.Sprintf("SET k%d v PX %d", i, i%7+1))
+	}
+	c.ask(t, "SET later v PX 10000")
+	c.advance(time.Second)
+	s := NewSweeper(c.store)
+	for _, want := range []int{sweepBatch, 1, 0} {
+		if got, err := s.step(t.Context()); got != want || err != nil {
+			t.Errorf("got %d, %v\nwant %d", got, err, want)
+		}
+	}
+	c.expect(t, "KEYS *", `1) "later"`)
+}
+
+func TestSweeperRunsUntilItIsToldToStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := openStore(t, firn.Options{Durability: firn.None})
+		c := newOurs(t, New(store, Options{}))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- NewSweeper(store).Run(ctx) }()
+		c.ask(t, "SET a 1 PX 500")
+		<-time.After(601 * time.Millisecond)
+		synctest.Wait()
+		if got, want := history(t, store, "a"), "1 SET, 2 expired deleted"; got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("got %v\nwant nil", err)
+		}
+	})
+}
+
+func TestCreatedIsWhenTheKeyCameIntoBeing(t *testing.T) {
+	c := newClocked(t)
+	born := c.now()
+	for _, exchange := range []struct {
+		command, key string
+		want         time.Time
+	}{
+		{"SET a 1", "a", born},
+		{"SET a 2", "a", born},
+		{"EXPIRE a 100", "a", born},
+		{"COPY a b", "b", born.Add(3 * time.Second)},
+		{"RENAME a c", "c", born},
+		{"SET a 3", "a", born.Add(5 * time.Second)},
+		{"HSET h f v", "h", born.Add(6 * time.Second)},
+		{"HSET h g w", "h", born.Add(6 * time.Second)},
+	} {
+		c.ask(t, exchange.command)
+		err := c.store.View(func(s *firn.Snapshot) error {
+			doc, err := s.Get(c.store.Table(keysTable), appendKeyID(nil, uid{}, []byte(exchange.key)))
+			if err != nil {
+				return err
+			}
+			k, err := parseKeyDoc(doc)
+			if got, want := k.Created, exchange.want.UnixMilli(); got != want {
+				t.Errorf("%s: %s\n got created %d\nwant %d", exchange.command, exchange.key, got, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.advance(time.Second)
+	}
+}

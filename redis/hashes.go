@@ -1,0 +1,355 @@
+package redis
+
+import (
+	"fmt"
+
+	"github.com/firndb/firn"
+)
+
+// A hash is a key document and an element for each field, whose sub-key is the
+// field and whose value is the field's value and nothing else.
+var hashCommands = []Command{
+	{
+		Name: "HSET", Args: "key field value [field value ...]", Min: 3, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields",
+		Summary: "Sets fields of the hash at key and returns how many are new.",
+		Run:     hSet,
+	},
+	{
+		Name: "HMSET", Args: "key field value [field value ...]", Min: 3, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields",
+		Summary: "HSET with the reply OK.",
+		Run:     hSet,
+	},
+	{
+		Name: "HSETNX", Args: "key field value", Min: 3, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
+		Summary: "Sets a field of the hash at key if it is not there: 1 if set, else 0.",
+		Run:     hSetNX,
+	},
+	{
+		Name: "HGET", Args: "key field", Min: 2, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
+		Summary: "Returns a field of the hash at key, or nil.",
+		Run:     hGet,
+	},
+	{
+		Name: "HMGET", Args: "key field [field ...]", Min: 2, Max: -1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields",
+		Summary: "Returns several fields of the hash at key, nil where there is none.",
+		Run:     hMGet,
+	},
+	{
+		Name: "HGETALL", Args: "key", Min: 1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields of the hash",
+		Summary: "Returns all fields of the hash at key and their values.",
+		Differs: "In the order of the fields' bytes.",
+		Run:     func(c *Call) error { return replyHash(c, true, true) },
+	},
+	{
+		Name: "HKEYS", Args: "key", Min: 1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields of the hash",
+		Summary: "Returns all fields of the hash at key.",
+		Differs: "In the order of the fields' bytes.",
+		Run:     func(c *Call) error { return replyHash(c, true, false) },
+	},
+	{
+		Name: "HVALS", Args: "key", Min: 1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields of the hash",
+		Summary: "Returns the values of all fields of the hash at key.",
+		Differs: "In the order of the fields' bytes.",
+		Run:     func(c *Call) error { return replyHash(c, false, true) },
+	},
+	{
+		Name: "HLEN", Args: "key", Min: 1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
+		Summary: "Returns how many fields the hash at key has.",
+		Run:     hLen,
+	},
+	{
+		Name: "HSTRLEN", Args: "key field", Min: 2, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "3.2.0", Complexity: "O(1)",
+		Summary: "Returns the length of a field's value; 0 if there is none.",
+		Run:     hStrLen,
+	},
+	{
+		Name: "HEXISTS", Args: "key field", Min: 2, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
+		Summary: "Says whether the hash at key has a field: 1 if so, else 0.",
+		Run:     hExists,
+	},
+	{
+		Name: "HDEL", Args: "key field [field ...]", Min: 2, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields",
+		Summary: "Removes fields of the hash at key and returns how many there were. A hash without fields is gone.",
+		Run:     hDel,
+	},
+	{
+		Name: "HINCRBY", Args: "key field increment", Min: 3, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
+		Summary: "Adds an integer to a field of the hash at key and returns the sum.",
+		Run:     hIncrBy,
+	},
+	{
+		Name: "HINCRBYFLOAT", Args: "key field increment", Min: 3, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.6.0", Complexity: "O(1)",
+		Summary: "Adds a number to a field of the hash at key and returns the sum.",
+		Run:     hIncrByFloat,
+	},
+	{
+		Name: "HRANDFIELD", Args: "key [count [WITHVALUES]]", Min: 1, Max: -1, Flags: ReadOnly | Random, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "6.2.0", Complexity: "O(count · log n), n the fields of the hash",
+		Summary: "Returns fields chosen at random, different ones if count is positive.",
+		Differs: "At most 10,000,000 with a negative count.",
+		Run:     hRandField,
+	},
+	{
+		Name: "HSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "2.8.0", Complexity: "O(count) per call",
+		Summary: "Walks over the fields of the hash at key in steps; 0 begins, and is the cursor at the end.",
+		Differs: "Goes in the order of the fields' bytes.",
+		Run:     hScan,
+	},
+}
+
+// element is the value of one element of a collection; ok is false if it is
+// not there.
+func (c *Call) element(u uid, sub []byte) (value []byte, ok bool, err error) {
+	doc, err := c.R.Get(c.work.elements, c.elementID(u, sub))
+	if err == firn.ErrNotFound {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return doc.Value, true, nil
+}
+
+// findField reads a field of the hash at the call's key.
+func (c *Call) findField(field []byte) (value []byte, ok bool, err error) {
+	k, ok, err := c.findKind(c.Args[0], kindHash)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return c.element(k.UID, field)
+}
+
+// openHash opens the call's key to add fields. A key that is not there becomes
+// a hash without fields, which the command must not leave so.
+func (c *Call) openHash() (slot, error) {
+	s, err := c.openKind(c.Args[0], kindHash)
+	if err == nil && !s.live {
+		s.key = keyDoc{Kind: kindHash, UID: c.newUID()}
+	}
+	return s, err
+}
+
+// setField stores a field in s.key, whose document the caller writes after the
+// last one, and says whether it is new.
+func (c *Call) setField(s *slot, field, value []byte) (added bool, err error) {
+	id := c.elementID(s.key.UID, field)
+	_, err = c.R.Get(c.work.elements, id)
+	if err != nil && err != firn.ErrNotFound {
+		return false, err
+	}
+	added = err != nil
+	return added, c.putField(s, id, field, value, added)
+}
+
+// putField stores a field of which it is known whether it is new.
+func (c *Call) putField(s *slot, id, field, value []byte, added bool) error {
+	if added {
+		s.key.Length++
+	}
+	if len(field) > listpackValueBytes || len(value) > listpackValueBytes || s.key.Length > listpackFields {
+		s.key.Encoding = large
+	}
+	return c.Tx.Put(c.work.elements, id, own(value))
+}
+
+func hSet(c *Call) error {
+	if len(c.Args)%2 == 0 {
+		return errArity(c)
+	}
+	s, err := c.openHash()
+	if err != nil {
+		return err
+	}
+	var n int64
+	for i := 1; i < len(c.Args); i += 2 {
+		added, err := c.setField(&s, c.Args[i], c.Args[i+1])
+		if err != nil {
+			return err
+		}
+		if added {
+			n++
+		}
+	}
+	if c.Cmd.Name == "HMSET" {
+		c.Reply.Simple("OK")
+	} else {
+		c.Reply.Int(n)
+	}
+	return c.write(&s, s.key)
+}
+
+func hSetNX(c *Call) error {
+	s, err := c.openHash()
+	if err != nil {
+		return err
+	}
+	_, had, err := c.element(s.key.UID, c.Args[1])
+	if err != nil {
+		return err
+	}
+	replyFlag(c, !had)
+	if had {
+		return nil
+	}
+	id := c.elementID(s.key.UID, c.Args[1])
+	if err := c.putField(&s, id, c.Args[1], c.Args[2], true); err != nil {
+		return err
+	}
+	return c.write(&s, s.key)
+}
+
+func hGet(c *Call) error {
+	value, ok, err := c.findField(c.Args[1])
+	if err != nil {
+		return err
+	}
+	bulkOrNull(c, value, ok)
+	return nil
+}
+
+func hMGet(c *Call) error {
+	k, ok, err := c.findKind(c.Args[0], kindHash)
+	if err != nil {
+		return err
+	}
+	c.Reply.Array(len(c.Args) - 1)
+	for _, field := range c.Args[1:] {
+		if !ok {
+			c.Reply.Null()
+			continue
+		}
+		value, had, err := c.element(k.UID, field)
+		if err != nil {
+			return err
+		}
+		bulkOrNull(c, value, had)
+	}
+	return nil
+}
+
+// replyHash replies all fields of the hash at the call's key, their values, or
+// both.
+func replyHash(c *Call, fields, values bool) error {
+	k, ok, err := c.findKind(c.Args[0], kindHash)
+	if err != nil {
+		return err
+	}
+	if fields && values {
+		c.Reply.Map(int(k.Length))
+	} else {
+		c.Reply.Array(int(k.Length))
+	}
+	if !ok {
+		return nil
+	}
+	return c.eachField(&k, func(field, value []byte) error {
+		if fields {
+			c.Reply.Bulk(field)
+		}
+		if values {
+			c.Reply.Bulk(value)
+		}
+		return nil
+	})
+}
+
+// eachField visits all fields of a hash in the order of their bytes. The field
+// is valid during the visit only. A hash that has not as many as its key says
+// is errDamaged.
+func (c *Call) eachField(k *keyDoc, visit func(field, value []byte) error) error {
+	prefix := c.elementPrefix(k.UID)
+	var n int64
+	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
+		if err != nil {
+			return err
+		}
+		field, err := c.subKey(item.Key, len(prefix))
+		if err != nil {
+			return err
+		}
+		if err := visit(field, item.Doc.Value); err != nil {
+			return err
+		}
+		n++
+	}
+	if n != k.Length {
+		return fmt.Errorf("hash %d/%d has %d fields, its key says %d: %w", k.UID.TS, k.UID.N, n, k.Length, errDamaged)
+	}
+	return nil
+}
+
+func hLen(c *Call) error {
+	k, _, err := c.findKind(c.Args[0], kindHash)
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(k.Length)
+	return nil
+}
+
+func hStrLen(c *Call) error {
+	value, _, err := c.findField(c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(int64(len(value)))
+	return nil
+}
+
+func hExists(c *Call) error {
+	_, ok, err := c.findField(c.Args[1])
+	if err != nil {
+		return err
+	}
+	replyFlag(c, ok)
+	return nil
+}
+
+func hDel(c *Call) error {
+	s, err := c.openKind(c.Args[0], kindHash)
+	if err != nil {
+		return err
+	}
+	if !s.live {
+		c.Reply.Int(0)
+		return nil
+	}
+	var n int64
+	for _, field := range c.Args[1:] {
+		_, ok, err := c.element(s.key.UID, field)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if err := c.Tx.Delete(c.work.elements, c.elementID(s.key.UID, field), nil); err != nil {
+			return err
+		}
+		n++
+	}
+	c.Reply.Int(n)
+	s.key.Length -= n
+	switch {
+	case n == 0:
+		return nil
+	case s.key.Length == 0:
+		return c.remove(&s)
+	}
+	return c.write(&s, s.key)
+}

@@ -1,0 +1,278 @@
+package redis
+
+import (
+	"fmt"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+var historyCommands = []Command{
+	{
+		Name: "HISTORY", Flags: ReadOnly | onWorker | OwnName, Group: "history", Since: "0.1.0", Complexity: "Depends on subcommand.",
+		Summary: "A container for commands about what keys were.",
+		Sub: []Command{
+			{
+				Name: "GET", Args: "key [SINCE when] [UNTIL when] [LIMIT n] [REV] [VALUES]", Min: 1, Max: -1,
+				Flags: ReadOnly | onWorker | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
+				Complexity: "O(N) where N is the number of versions looked at",
+				Summary:    "Returns what happened to a key, oldest first, its deletions included.",
+				Run:        historyGet,
+			},
+			{
+				Name: "GETAT", Args: "key when", Min: 2, Flags: ReadOnly | onWorker | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
+				Complexity: "O(N) where N is the number of elements",
+				Summary:    "Returns the state of a key at a moment, in the shape of its type.",
+				Run:        historyGetAt,
+			},
+			help,
+		},
+	},
+	{
+		Name: "KEYINFO", Args: "key", Min: 1, Flags: ReadOnly | OwnName, Keys: Keys{1, 1, 1}, Group: "history", Since: "0.1.0",
+		Complexity: "O(N+M) where N is the number of versions and M that of elements",
+		Summary:    "Returns what is known about a key: type, times, version, size and what wrote it last.",
+		Run:        keyInfo,
+	},
+}
+
+// historyQuery is what HISTORY GET asks for.
+type historyQuery struct {
+	since, until firn.Timestamp // both inclusive
+	limit        int            // 0: all
+	newest       bool           // newest first
+	values       bool
+}
+
+func parseHistoryQuery(c *Call) (q historyQuery, err error) {
+	q.until = c.Session.asof
+	for rest := c.Args[1:]; len(rest) > 0; {
+		switch {
+		case is(rest[0], "REV"):
+			q.newest = true
+			rest = rest[1:]
+			continue
+		case is(rest[0], "VALUES"):
+			q.values = true
+			rest = rest[1:]
+			continue
+		case len(rest) == 1:
+			return q, errSyntax
+		case is(rest[0], "SINCE"):
+			q.since, err = c.Session.srv.store.Moment(string(rest[1]))
+		case is(rest[0], "UNTIL"):
+			var until firn.Timestamp
+			until, err = c.Session.srv.store.Moment(string(rest[1]))
+			if q.until == 0 || until < q.until {
+				q.until = max(until, 1)
+			}
+		case is(rest[0], "LIMIT"):
+			n, ok := resp.ParseInt(rest[1])
+			if !ok || n < 0 || n > 1<<31 {
+				return q, errNotInteger
+			}
+			q.limit = int(n)
+		default:
+			return q, errSyntax
+		}
+		if err != nil {
+			return q, err
+		}
+		rest = rest[2:]
+	}
+	return q, nil
+}
+
+func historyGet(c *Call) error {
+	q, err := parseHistoryQuery(c)
+	if err != nil {
+		return err
+	}
+	var found []event
+	err = c.Session.srv.store.View(func(snap *firn.Snapshot) error {
+		c.R = snap
+		found, err = c.events(c.Args[0], &q)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.Reply.Array(len(found))
+	for i := range found {
+		if err := c.replyEvent(&found[i], q.values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replyEvent appends the map of one event.
+func (c *Call) replyEvent(e *event, values bool) error {
+	r := &c.Reply
+	fields := 7
+	if values {
+		fields++
+	}
+	r.Map(fields)
+	r.BulkString("ts")
+	r.Int(int64(e.ts))
+	r.BulkString("version")
+	r.Int(e.key.Version)
+	r.BulkString("operation")
+	r.BulkString(e.operation)
+	r.BulkString("type")
+	r.BulkString(e.key.Kind.String())
+	r.BulkString("length")
+	r.Int(e.key.Length)
+	r.BulkString("expires_at")
+	r.Int(orMinusOne(e.key.Expires))
+	r.BulkString("deleted")
+	r.Bool(e.deleted)
+	if !values {
+		return nil
+	}
+	r.BulkString("value")
+	if e.deleted {
+		r.Null()
+		return nil
+	}
+	if e.key.Kind == kindString {
+		r.Bulk(e.key.Value)
+		return nil
+	}
+	// A version that the horizon has passed is still the state at the horizon.
+	store := c.Session.srv.store
+	return store.At(max(e.ts, store.Bounds().Oldest), func(snap *firn.Snapshot) error {
+		c.R = snap
+		return c.replyState(&e.key)
+	})
+}
+
+// replyState appends the value of a live key, in the shape of its type.
+func (c *Call) replyState(k *keyDoc) error {
+	switch k.Kind {
+	case kindString:
+		c.Reply.Bulk(k.Value)
+		return nil
+	case kindHash:
+		return c.replyHash(k)
+	}
+	return fmt.Errorf("state of a %s: %w", k.Kind, errDamaged)
+}
+
+// replyHash appends a hash as a map.
+func (c *Call) replyHash(k *keyDoc) error {
+	prefix := c.elementPrefix(k.UID)
+	n, start := 0, len(c.Reply.Buf)
+	var fields resp.Writer
+	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
+		if err != nil {
+			return err
+		}
+		field, err := c.subKey(item.Key, len(prefix))
+		if err != nil {
+			return err
+		}
+		fields.Bulk(field)
+		fields.Bulk(item.Doc.Value)
+		n++
+	}
+	c.Reply.Buf = c.Reply.Buf[:start]
+	c.Reply.Map(n)
+	c.Reply.Buf = append(c.Reply.Buf, fields.Buf...)
+	return nil
+}
+
+func historyGetAt(c *Call) error {
+	ts, err := c.Session.moment(c.Args[1])
+	if err != nil {
+		return err
+	}
+	start := len(c.Reply.Buf)
+	return c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
+		c.R = snap
+		c.Reply.Buf = c.Reply.Buf[:start]
+		k, ok, err := c.find(c.Args[0])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			c.Reply.Null()
+			return nil
+		}
+		return c.replyState(&k)
+	})
+}
+
+func keyInfo(c *Call) error {
+	doc, err := c.findDocument(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if doc == nil {
+		c.Reply.Null()
+		return nil
+	}
+	k, ok, err := c.live(doc)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.Reply.Null()
+		return nil
+	}
+	versions := 0
+	for _, err := range c.R.Versions(c.work.keys, c.work.id, firn.VersionRange{}) {
+		if err != nil {
+			return err
+		}
+		versions++
+	}
+	size, err := c.keyBytes(doc, &k)
+	if err != nil {
+		return err
+	}
+	ttl := int64(-1)
+	if k.Expires != 0 {
+		ttl = k.Expires - c.now()
+	}
+	r := &c.Reply
+	r.Map(10)
+	r.BulkString("type")
+	r.BulkString(k.Kind.String())
+	for _, field := range []struct {
+		name  string
+		value int64
+	}{
+		{"ttl", ttl}, {"created_at", k.Created}, {"updated_at", doc.TS.Millis()}, {"version", k.Version}, {"ts", int64(doc.TS)},
+		{"length", k.Length}, {"bytes", int64(size)}, {"versions", int64(versions)},
+	} {
+		r.BulkString(field.name)
+		r.Int(field.value)
+	}
+	r.BulkString("operation")
+	r.Bulk(k.Operation)
+	return nil
+}
+
+// keyBytes is how many bytes of ids and values a live key's present state has.
+func (c *Call) keyBytes(doc *firn.Document, k *keyDoc) (int, error) {
+	n := len(doc.ID) + len(doc.Value)
+	if k.Kind == kindString {
+		return n, nil
+	}
+	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: c.elementPrefix(k.UID)}) {
+		if err != nil {
+			return 0, err
+		}
+		n += len(item.Key) + len(item.Doc.Value)
+	}
+	return n, nil
+}
+
+func orMinusOne(n int64) int64 {
+	if n == 0 {
+		return -1
+	}
+	return n
+}

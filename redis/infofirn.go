@@ -1,0 +1,49 @@
+package redis
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// infoFirn is what Redis does not have.
+func infoFirn(t *infoText) error {
+	b := t.srv.store.Bounds()
+	t.add("firn_version", t.srv.opts.Version)
+	t.add("incarnation", b.Incarnation)
+	t.add("ts", int64(b.Newest))
+	t.add("horizon", int64(b.Oldest))
+	st := t.srv.store.Stats()
+	t.add("fsync", t.srv.opts.Durability)
+	t.add("commits", st.Commits)
+	t.add("commit_groups", st.Groups)
+	t.add("failed_groups", st.FailedGroups)
+	t.add("rows", st.Rows)
+	t.add("waiting_transactions", st.Waiting)
+	t.add("head_documents", st.HeadDocuments)
+	t.add("head_ranges", st.HeadRanges)
+	t.add("head_bytes", st.HeadBytes)
+	t.add("head_budget", st.HeadBudget)
+	t.add("tail_entries", st.TailEntries)
+	t.add("tail_bytes", st.TailBytes)
+	t.add("merged_ts", int64(st.Merged))
+	t.add("wal_bytes", st.WALBytes)
+	t.add("wal_written_bytes", st.WALWrittenBytes)
+	t.add("checkpoints", st.Checkpoints)
+	return nil
+}
+
+// infoCPU is the time that the process has spent on processors.
+func infoCPU(t *infoText) error {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return err
+	}
+	seconds := func(tv syscall.Timeval) string {
+		return fmt.Sprintf("%d.%06d", int64(tv.Sec), int64(tv.Usec))
+	}
+	t.add("used_cpu_sys", seconds(used.Stime))
+	t.add("used_cpu_user", seconds(used.Utime))
+	t.add("used_cpu_sys_children", "0.000000")
+	t.add("used_cpu_user_children", "0.000000")
+	return nil
+}

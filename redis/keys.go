@@ -1,0 +1,292 @@
+package redis
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// Keys of any type.
+var keyCommands = []Command{
+	{
+		Name: "DEL", Args: "key [key ...]", Min: 1, Max: -1, Flags: Writes, Keys: Keys{1, -1, 1},
+		Group: "generic", Since: "1.0.0", Complexity: "O(n), n the keys",
+		Summary: "Deletes keys and returns how many there were.",
+		Differs: "Constant time per key: what a collection held stays readable in the past.",
+		Run:     del,
+	},
+	{
+		Name: "UNLINK", Args: "key [key ...]", Min: 1, Max: -1, Flags: Writes | Fast, Keys: Keys{1, -1, 1},
+		Group: "generic", Since: "4.0.0", Complexity: "O(n), n the keys",
+		Summary: "DEL by another name.",
+		Run:     del,
+	},
+	{
+		Name: "EXISTS", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly | Fast, Keys: Keys{1, -1, 1},
+		Group: "generic", Since: "1.0.0", Complexity: "O(n), n the keys",
+		Summary: "Returns how many of the keys there are; one named twice counts twice.",
+		Run:     exists,
+	},
+	{
+		Name: "TOUCH", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly | Fast, Keys: Keys{1, -1, 1},
+		Group: "generic", Since: "3.2.1", Complexity: "O(n), n the keys",
+		Summary: "EXISTS by another name.",
+		Differs: "Does not change the time of last access: none is kept.",
+		Run:     exists,
+	},
+	{
+		Name: "TYPE", Args: "key", Min: 1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "generic", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Returns the type of the value at key: string, hash, or none.",
+		Run:     typeOf,
+	},
+	{
+		Name: "RENAME", Args: "key newkey", Min: 2, Flags: Writes, Keys: Keys{1, 2, 1},
+		Group: "generic", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Moves a key to another name, over whatever was there.",
+		Run:     func(c *Call) error { return rename(c, false) },
+	},
+	{
+		Name: "RENAMENX", Args: "key newkey", Min: 2, Flags: Writes | Fast, Keys: Keys{1, 2, 1},
+		Group: "generic", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Moves a key to another name if there is no such key: 1 if moved, else 0.",
+		Run:     func(c *Call) error { return rename(c, true) },
+	},
+	{
+		Name: "COPY", Args: "source destination [DB destination-db] [REPLACE]", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, 2, 1},
+		Group: "generic", Since: "6.2.0", Complexity: "O(n), n the elements of a collection; O(1) for a string",
+		Summary: "Copies a key to another name or database: 1 if copied, else 0.",
+		Run:     copyKey,
+	},
+	{
+		Name: "MOVE", Args: "key db", Min: 2, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "generic", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Moves a key to another database if it is not there yet: 1 if moved, else 0.",
+		Run:     move,
+	},
+	{
+		Name: "RANDOMKEY", Flags: ReadOnly | Random,
+		Group: "generic", Since: "1.0.0", Complexity: "O(log n), n the keys",
+		Summary: "Returns some key, or nil if there is none.",
+		Differs: "Every key can come, but not all equally often.",
+		Run:     randomKey,
+	},
+	{
+		Name: "OBJECT", Group: "generic", Since: "2.2.3",
+		Summary: "Tells how Redis would keep the value at a key.",
+		Sub:     objectCommands,
+	},
+	{
+		Name: "WAIT", Args: "numreplicas timeout", Min: 2, Flags: Local,
+		Group: "generic", Since: "3.0.0", Complexity: "O(1)",
+		Summary: "Returns how many replicas have the connection's writes: 0, there are none.",
+		Run:     wait,
+	},
+}
+
+func del(c *Call) error {
+	var n int64
+	for _, key := range c.Args {
+		s, err := c.open(key)
+		if err != nil {
+			return err
+		}
+		if !s.live {
+			continue
+		}
+		if err := c.remove(&s); err != nil {
+			return err
+		}
+		n++
+	}
+	c.Reply.Int(n)
+	return nil
+}
+
+func exists(c *Call) error {
+	var n int64
+	for _, key := range c.Args {
+		_, ok, err := c.find(key)
+		if err != nil {
+			return err
+		}
+		if ok {
+			n++
+		}
+	}
+	c.Reply.Int(n)
+	return nil
+}
+
+func typeOf(c *Call) error {
+	k, _, err := c.find(c.Args[0])
+	if err != nil {
+		return err
+	}
+	c.Reply.Simple(k.Kind.String())
+	return nil
+}
+
+// rename moves a key's document; its elements stay where they are.
+func rename(c *Call, ifAbsent bool) error {
+	from, err := c.open(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if !from.live {
+		return errNoSuchKey
+	}
+	to, err := c.openOther(c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	moved := !(ifAbsent && to.live)
+	if ifAbsent {
+		replyFlag(c, moved)
+	} else {
+		c.Reply.Simple("OK")
+	}
+	if !moved || bytes.Equal(c.Args[0], c.Args[1]) {
+		return nil
+	}
+	return c.moveTo(&from, &to)
+}
+
+// moveTo gives to what from has, and ends from.
+func (c *Call) moveTo(from, to *slot) error {
+	moved := from.key
+	if err := c.remove(from); err != nil {
+		return err
+	}
+	return c.write(to, moved)
+}
+
+// copyOptions are the options of COPY.
+type copyOptions struct {
+	db      int
+	replace bool
+}
+
+func parseCopyOptions(c *Call, args [][]byte) (o copyOptions, err error) {
+	o.db = c.DB
+	for i := 0; i < len(args); i++ {
+		switch {
+		case is(args[i], "REPLACE"):
+			o.replace = true
+		case is(args[i], "DB") && i+1 < len(args):
+			i++
+			if o.db, err = parseDatabaseNumber(c, args[i]); err != nil {
+				return o, err
+			}
+		default:
+			return o, errSyntax
+		}
+	}
+	return o, nil
+}
+
+// parseDatabaseNumber reads the number of a database that there is.
+func parseDatabaseNumber(c *Call, arg []byte) (int, error) {
+	n, ok := resp.ParseInt(arg)
+	switch {
+	case !ok:
+		return 0, errNotInteger
+	case n < math.MinInt32 || n > math.MaxInt32:
+		return 0, Error("ERR value is out of range, value must between -2147483648 and 2147483647")
+	case n < 0 || n >= int64(c.work.databaseCount):
+		return 0, errDatabase
+	}
+	return int(n), nil
+}
+
+func copyKey(c *Call) error {
+	o, err := parseCopyOptions(c, c.Args[2:])
+	if err != nil {
+		return err
+	}
+	if o.db == c.DB && bytes.Equal(c.Args[0], c.Args[1]) {
+		return errSameObject
+	}
+	from, err := c.open(c.Args[0])
+	if err != nil {
+		return err
+	}
+	to, err := c.openOther(o.db, c.Args[1])
+	if err != nil {
+		return err
+	}
+	copied := from.live && (o.replace || !to.live)
+	replyFlag(c, copied)
+	if !copied {
+		return nil
+	}
+	next := from.key
+	next.Created = 0
+	if next.Kind != kindString {
+		if next.UID, err = c.copyElements(from.key.UID); err != nil {
+			return err
+		}
+	}
+	return c.write(&to, next)
+}
+
+// copyElements copies a collection's elements into a new one.
+func (c *Call) copyElements(from uid) (uid, error) {
+	to := c.newUID()
+	prefix := appendUID(nil, from)
+	var items []firn.Item
+	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
+		if err != nil {
+			return uid{}, err
+		}
+		items = append(items, item)
+	}
+	for _, item := range items {
+		id := append(c.elementPrefix(to), item.Key[len(prefix):]...)
+		if err := c.Tx.Put(c.work.elements, id, item.Doc.Value); err != nil {
+			return uid{}, err
+		}
+	}
+	return to, nil
+}
+
+func move(c *Call) error {
+	db, err := parseDatabaseNumber(c, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if db == c.DB {
+		return errSameObject
+	}
+	from, err := c.open(c.Args[0])
+	if err != nil {
+		return err
+	}
+	to, err := c.openOther(db, c.Args[0])
+	if err != nil {
+		return err
+	}
+	moved := from.live && !to.live
+	replyFlag(c, moved)
+	if !moved {
+		return nil
+	}
+	return c.moveTo(&from, &to)
+}
+
+func wait(c *Call) error {
+	if _, ok := resp.ParseInt(c.Args[0]); !ok {
+		return errNotInteger
+	}
+	timeout, ok := resp.ParseInt(c.Args[1])
+	if !ok {
+		return Error("ERR timeout is not an integer or out of range")
+	}
+	if timeout < 0 {
+		return Error("ERR timeout is negative")
+	}
+	c.Reply.Int(0)
+	return nil
+}

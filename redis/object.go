@@ -1,0 +1,157 @@
+package redis
+
+import (
+	"math"
+
+	"github.com/firndb/firn/resp"
+)
+
+// OBJECT answers as Redis 7.0 would with its default settings: Firn keeps all
+// strings, and all hashes, in one way.
+
+var objectCommands = []Command{
+	{
+		Name: "ENCODING", Args: "key", Min: 1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "generic", Since: "2.2.3", Complexity: "O(1)",
+		Summary: "Returns the name of the encoding that Redis would use, or nil.",
+		Run:     objectEncoding,
+	},
+	{
+		Name: "FREQ", Args: "key", Min: 1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "generic", Since: "4.0.0", Complexity: "O(1)",
+		Summary: "Fails, as in Redis without an LFU policy; nil if there is no such key.",
+		Run:     objectFreq,
+	},
+	{
+		Name: "IDLETIME", Args: "key", Min: 1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "generic", Since: "2.2.3", Complexity: "O(1)",
+		Summary: "Returns the seconds since the key was last written, or nil.",
+		Differs: "Counts from the last write: accesses are not recorded.",
+		Run:     objectIdleTime,
+	},
+	{
+		Name: "REFCOUNT", Args: "key", Min: 1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "generic", Since: "2.2.3", Complexity: "O(1)",
+		Summary: "Returns how many references Redis would hold to the value, or nil.",
+		Differs: "Answers as for a value that SET has just stored.",
+		Run:     objectRefCount,
+	},
+	{
+		Name: "HELP", Flags: Local,
+		Group: "generic", Since: "6.2.0", Complexity: "O(1)",
+		Summary: "Returns a text about the subcommands.",
+		Run:     objectHelp,
+	},
+}
+
+// Limits of Redis's compact encodings.
+const (
+	embeddedStringBytes = 44    // OBJ_ENCODING_EMBSTR_SIZE_LIMIT
+	listpackFields      = 512   // hash-max-listpack-entries
+	listpackValueBytes  = 64    // hash-max-listpack-value
+	sharedIntegers      = 10000 // OBJ_SHARED_INTEGERS
+)
+
+// encodingName is what OBJECT ENCODING says of a key.
+func encodingName(k *keyDoc) string {
+	if k.Kind == kindHash {
+		if k.Encoding == large {
+			return "hashtable"
+		}
+		return "listpack"
+	}
+	if _, isInt := resp.ParseInt(k.Value); isInt && k.Encoding == compact {
+		return "int"
+	}
+	if k.Encoding == large || len(k.Value) > embeddedStringBytes {
+		return "raw"
+	}
+	return "embstr"
+}
+
+func objectEncoding(c *Call) error {
+	k, ok, err := c.find(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.Reply.Null()
+		return nil
+	}
+	c.Reply.BulkString(encodingName(&k))
+	return nil
+}
+
+func objectFreq(c *Call) error {
+	_, ok, err := c.find(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if ok {
+		return Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. " +
+			"Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+	}
+	c.Reply.Null()
+	return nil
+}
+
+func objectIdleTime(c *Call) error {
+	doc, err := c.findDocument(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if doc != nil {
+		_, ok, err := c.live(doc)
+		if err != nil {
+			return err
+		}
+		if ok {
+			c.Reply.Int((c.now() - doc.TS.Millis()) / 1000)
+			return nil
+		}
+	}
+	c.Reply.Null()
+	return nil
+}
+
+func objectRefCount(c *Call) error {
+	k, ok, err := c.find(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.Reply.Null()
+		return nil
+	}
+	if n, isInt := resp.ParseInt(k.Value); isInt && k.Encoding == compact && n >= 0 && n < sharedIntegers {
+		c.Reply.Int(math.MaxInt32)
+		return nil
+	}
+	c.Reply.Int(1)
+	return nil
+}
+
+func objectHelp(c *Call) error {
+	lines := []string{
+		"OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+		"ENCODING <key>",
+		"    Return the kind of internal representation used in order to store the value",
+		"    associated with a <key>.",
+		"FREQ <key>",
+		"    Return the access frequency index of the <key>. The returned integer is",
+		"    proportional to the logarithm of the recent access frequency of the key.",
+		"IDLETIME <key>",
+		"    Return the idle time of the <key>, that is the approximated number of",
+		"    seconds elapsed since the last access to the key.",
+		"REFCOUNT <key>",
+		"    Return the number of references of the value associated with the specified",
+		"    <key>.",
+		"HELP",
+		"    Prints this help.",
+	}
+	c.Reply.Array(len(lines))
+	for _, line := range lines {
+		c.Reply.Simple(line)
+	}
+	return nil
+}

@@ -1,0 +1,363 @@
+package redis
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// talker is somebody who answers commands: a session of ours, or a connection
+// to a real Redis.
+type talker interface {
+	// tell sends one command and returns the bytes of its reply.
+	tell(t testing.TB, words ...[]byte) []byte
+}
+
+// ours is a session without sockets.
+type ours struct {
+	store   *firn.Store
+	session *Session
+	woken   chan struct{}
+}
+
+// openStore opens a store of a test's own, closed at its end.
+func openStore(t testing.TB, o firn.Options) *firn.Store {
+	t.Helper()
+	o.Tables = Tables()
+	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// newOurs connects a session to a server.
+func newOurs(t testing.TB, srv *Server) *ours {
+	o := &ours{store: srv.Store(), session: srv.NewSession("127.0.0.1:1", "127.0.0.1:2"), woken: make(chan struct{}, 1)}
+	o.session.Wake = func() { o.woken <- struct{}{} }
+	t.Cleanup(o.session.Close)
+	return o
+}
+
+func (o *ours) tell(t testing.TB, words ...[]byte) []byte {
+	t.Helper()
+	return o.send(t, resp.AppendCommand(nil, words...))
+}
+
+// send gives the session bytes and returns what it answers to them.
+func (o *ours) send(t testing.TB, input []byte) []byte {
+	t.Helper()
+	var reply []byte
+	for len(input) > 0 {
+		n := copy(o.session.Space(1), input)
+		o.session.Fill(n)
+		input = input[n:]
+		o.pump(t)
+		reply = append(reply, o.session.Output()...)
+		o.session.Sent(len(o.session.Output()))
+	}
+	return reply
+}
+
+// pump runs the session until it needs input.
+func (o *ours) pump(t testing.TB) {
+	t.Helper()
+	for {
+		switch need := o.session.Run(); need {
+		case NeedInput, NeedClose:
+			return
+		case NeedCommit:
+			if err := o.store.Submit(o.session); err != nil {
+				t.Fatal(err)
+			}
+			<-o.woken
+		case NeedCold:
+			o.session.RunCold()
+		case NeedFlush:
+			t.Fatal("too much output for this driver")
+		}
+	}
+}
+
+// theirs is a connection to a real Redis.
+type theirs struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+// startRedis starts a redis-server on a port of its own, or skips the test
+// where there is none. It is ended with the test.
+func startRedis(t testing.TB) (connect func() *theirs) {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("no redis-server on PATH to compare with")
+	}
+	address := freeAddress(t)
+	_, port, _ := net.SplitHostPort(address)
+	server := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	connect = func() *theirs {
+		conn, err := dial(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		return &theirs{conn, bufio.NewReader(conn)}
+	}
+	return connect
+}
+
+func freeAddress(t testing.TB) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// dial connects to a server that may still be starting.
+func dial(ctx context.Context, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err == nil {
+			return conn, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-again.C:
+		}
+	}
+}
+
+func (r *theirs) tell(t testing.TB, words ...[]byte) []byte {
+	t.Helper()
+	_ = r.conn.SetDeadline(time.Now().Add(30 * time.Second))
+	if _, err := r.conn.Write(resp.AppendCommand(nil, words...)); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := readReply(r.in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+// readReply reads the bytes of one reply.
+func readReply(in *bufio.Reader) ([]byte, error) {
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return nil, err
+	}
+	n, _ := strconv.Atoi(string(bytes.TrimRight(line[1:], "\r\n")))
+	switch line[0] {
+	case '$', '=':
+		if n >= 0 {
+			body := make([]byte, n+2)
+			_, err = io.ReadFull(in, body)
+			line = append(line, body...)
+		}
+		return line, err
+	case '%':
+		n *= 2
+	case '*', '~', '>':
+	default:
+		return line, nil
+	}
+	for range n {
+		element, err := readReply(in)
+		if err != nil {
+			return nil, err
+		}
+		line = append(line, element...)
+	}
+	return line, nil
+}
+
+// value is a reply, taken apart. Its mark is the type's first byte on the
+// wire; a null has a negative length.
+type value struct {
+	mark     byte
+	text     string
+	elements []value
+	null     bool
+}
+
+var errShortReply = errors.New("reply ends early")
+
+// parseValue takes one reply off b.
+func parseValue(b []byte) (v value, rest []byte, err error) {
+	line, rest, ok := bytes.Cut(b, []byte("\r\n"))
+	if !ok || len(line) == 0 {
+		return v, nil, errShortReply
+	}
+	v.mark, v.text = line[0], string(line[1:])
+	n, _ := strconv.Atoi(v.text)
+	v.null = v.mark == '_' || n < 0 && strings.IndexByte("$*", v.mark) >= 0
+	switch {
+	case v.null:
+		return v, rest, nil
+	case v.mark == '$' || v.mark == '=':
+		if len(rest) < n+2 {
+			return v, nil, errShortReply
+		}
+		v.text = string(rest[:n])
+		return v, rest[n+2:], nil
+	case v.mark == '%':
+		n *= 2
+	case strings.IndexByte("*~>", v.mark) < 0:
+		return v, rest, nil
+	}
+	v.text = ""
+	for range n {
+		var element value
+		if element, rest, err = parseValue(rest); err != nil {
+			return v, nil, err
+		}
+		v.elements = append(v.elements, element)
+	}
+	return v, rest, nil
+}
+
+// render shows a reply as redis-cli does, with its type where that is in
+// doubt.
+func render(b []byte) string {
+	var out strings.Builder
+	for len(b) > 0 {
+		v, rest, err := parseValue(b)
+		if err != nil {
+			return fmt.Sprintf("%q: %v", b, err)
+		}
+		v.render(&out, "")
+		b = rest
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func (v value) render(out *strings.Builder, indent string) {
+	switch {
+	case v.mark == '_':
+		out.WriteString("(null)\n")
+	case v.null && v.mark == '*':
+		out.WriteString("(nil array)\n")
+	case v.null:
+		out.WriteString("(nil)\n")
+	case v.mark == '+':
+		out.WriteString(v.text + "\n")
+	case v.mark == '-':
+		out.WriteString("(error) " + v.text + "\n")
+	case v.mark == ':':
+		out.WriteString("(integer) " + v.text + "\n")
+	case v.mark == ',':
+		out.WriteString("(double) " + v.text + "\n")
+	case v.mark == '$':
+		out.WriteString(strconv.Quote(v.text) + "\n")
+	case strings.IndexByte("*%~>", v.mark) >= 0:
+		v.renderElements(out, indent)
+	default:
+		fmt.Fprintf(out, "(%c) %q\n", v.mark, v.text)
+	}
+}
+
+func (v value) renderElements(out *strings.Builder, indent string) {
+	names := map[byte]string{'*': "array", '%': "map", '~': "set", '>': "push"}
+	if len(v.elements) == 0 {
+		out.WriteString("(empty " + names[v.mark] + ")\n")
+		return
+	}
+	for i, element := range v.elements {
+		label := fmt.Sprintf("%d) ", i+1)
+		switch {
+		case v.mark == '%' && i%2 == 0:
+			label = fmt.Sprintf("%d# ", i/2+1)
+		case v.mark == '%':
+			label = "   => "
+		case v.mark != '*':
+			label = fmt.Sprintf("%d%c ", i+1, v.mark)
+		}
+		if i > 0 {
+			out.WriteString(indent)
+		}
+		out.WriteString(label)
+		element.render(out, indent+strings.Repeat(" ", len(label)))
+	}
+}
+
+// sortElements puts the elements of arrays of plain values, and the pairs of
+// maps, in one order. step is 2 where arrays are really pairs.
+func (v *value) sortElements(step int) {
+	plain := true
+	for i := range v.elements {
+		v.elements[i].sortElements(step)
+		plain = plain && v.elements[i].elements == nil
+	}
+	if v.mark == '%' {
+		step = 2
+	}
+	if !plain || len(v.elements) == 0 || len(v.elements)%step != 0 {
+		return
+	}
+	groups := make([]string, 0, len(v.elements)/step)
+	byText := map[string][]value{}
+	for i := 0; i < len(v.elements); i += step {
+		var text strings.Builder
+		for _, e := range v.elements[i : i+step] {
+			e.render(&text, "")
+		}
+		groups = append(groups, text.String())
+		byText[text.String()] = v.elements[i : i+step]
+	}
+	slices.Sort(groups)
+	sorted := make([]value, 0, len(v.elements))
+	for _, g := range groups {
+		sorted = append(sorted, byText[g]...)
+	}
+	v.elements = sorted
+}
+
+// inOneOrder renders a reply whose elements have no order of their own.
+func inOneOrder(b []byte, step int) string {
+	v, _, err := parseValue(b)
+	if err != nil {
+		return render(b)
+	}
+	v.sortElements(step)
+	var out strings.Builder
+	v.render(&out, "")
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// updating says whether checked-in outputs are to be rewritten.
+func updating() bool { return os.Getenv("UPDATE") == "1" }

@@ -1,0 +1,140 @@
+package redis
+
+import (
+	"bytes"
+	"math/rand/v2"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
+)
+
+// RANDOMKEY draws a key byte by byte: of the ids that share the bytes drawn so
+// far it looks at the first and the last, draws the next byte between theirs,
+// and seeks. So it reads a few ids however many there are, and needs none of
+// them in memory. Every key can come; one with few siblings comes more often.
+
+// randomTries is how often RANDOMKEY draws again when it hits a key that has
+// expired, before it takes the next live one in key order.
+const randomTries = 16
+
+// escapedZero follows a zero byte of a key in its id, where the zero byte is
+// not the key's end. See package schema, "A key is a tuple of elements".
+const escapedZero = 0xff
+
+func randomKey(c *Call) error {
+	prefix, err := c.keyPrefix()
+	if err != nil {
+		return err
+	}
+	id := ""
+	for range randomTries {
+		item, ok, err := c.drawKey(prefix)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			c.Reply.Null()
+			return nil
+		}
+		id = item.Key
+		if _, live, err := c.live(item.Doc); live || err != nil {
+			return c.replyKey(id, len(prefix), err)
+		}
+	}
+	end := schema.PrefixEnd(prefix)
+	for _, r := range []firn.Range{{From: []byte(id), To: end}, {From: prefix, To: []byte(id)}} {
+		r.Index = c.work.keys.ByID()
+		if found, err := c.firstLive(r); found != "" || err != nil {
+			return c.replyKey(found, len(prefix), err)
+		}
+	}
+	c.Reply.Null()
+	return nil
+}
+
+// replyKey replies the key of an id, unless err.
+func (c *Call) replyKey(id string, prefixBytes int, err error) error {
+	if err != nil {
+		return err
+	}
+	key, err := c.subKey(id, prefixBytes)
+	if err != nil {
+		return err
+	}
+	c.Reply.Bulk(key)
+	return nil
+}
+
+// firstLive is the first id of a range whose key has not expired; "" if none.
+func (c *Call) firstLive(r firn.Range) (string, error) {
+	for item, err := range c.R.Scan(r) {
+		if err != nil {
+			return "", err
+		}
+		if _, live, err := c.live(item.Doc); live || err != nil {
+			return item.Key, err
+		}
+	}
+	return "", nil
+}
+
+// drawKey draws one of the keys below a prefix of ids, expired or not; ok is
+// false if there is none.
+func (c *Call) drawKey(prefix []byte) (item firn.Item, ok bool, err error) {
+	drawn := append([]byte(nil), prefix...)
+	for {
+		first, ok, err := c.edge(drawn, schema.PrefixEnd(drawn), false)
+		if err != nil || !ok {
+			return first, false, err
+		}
+		last, ok, err := c.edge(drawn, schema.PrefixEnd(drawn), true)
+		if err != nil || !ok || first.Key == last.Key {
+			return first, ok, err
+		}
+		n := sharedBytes(first.Key, last.Key)
+		if n == len(first.Key) {
+			// The others are this key, a zero byte, and more: see escapedZero.
+			if rand.IntN(2) == 0 {
+				return first, true, nil
+			}
+			drawn = append([]byte(first.Key), escapedZero)
+			continue
+		}
+		low, high := int(first.Key[n]), int(last.Key[n])
+		shared := []byte(first.Key[:n])
+		next, ok, err := c.seekAround(shared, byte(low+rand.IntN(high-low+1)))
+		if err != nil || !ok {
+			return next, false, err
+		}
+		drawn = []byte(next.Key[:n+1])
+	}
+}
+
+// seekAround is the entry nearest to prefix and b, among those with the
+// prefix: behind it, or as often before it, so that bytes far from all others
+// do not draw their neighbours' share.
+func (c *Call) seekAround(prefix []byte, b byte) (item firn.Item, ok bool, err error) {
+	middle := append(bytes.Clone(prefix), b)
+	if rand.IntN(2) == 0 {
+		return c.edge(middle, schema.PrefixEnd(prefix), false)
+	}
+	return c.edge(prefix, schema.PrefixEnd(middle), true)
+}
+
+// edge is the first entry of keys in a range, or the last.
+func (c *Call) edge(from, to []byte, last bool) (item firn.Item, ok bool, err error) {
+	r := firn.Range{Index: c.work.keys.ByID(), From: from, To: to, Reverse: last, Limit: 1}
+	for item, err := range c.R.Scan(r) {
+		return item, err == nil, err
+	}
+	return firn.Item{}, false, nil
+}
+
+// sharedBytes is how many leading bytes a and b share.
+func sharedBytes(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,298 @@
+package redis
+
+import (
+	"errors"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// unit is one command that was read: what one transaction or one read does.
+type unit struct {
+	cmd   *entry
+	args  [][]byte // after the name and the subcommand
+	err   error    // why it is refused; cmd may be nil then
+	mute  bool     // CLIENT REPLY says that nobody wants the reply
+	reply []byte   // inside MULTI: made ahead, because it is about the past
+}
+
+// class is what a command needs in order to run.
+type class int
+
+const (
+	classLocal  class = iota // the session alone, or it is refused
+	classReads               // a snapshot of the present
+	classWrites              // a transaction
+	classBlocks              // a goroutine that may wait
+)
+
+// class says what a command needs, now.
+func (s *Session) class(u *unit) class {
+	switch {
+	case u.err != nil:
+		return classLocal
+	case s.multi.on && u.cmd.Name == "EXEC":
+		return s.multi.class(s)
+	case s.multi.on && u.cmd.Flags&NoQueue == 0:
+		return classLocal // it is only queued
+	case u.cmd.Flags&onWorker != 0:
+		return classBlocks
+	case u.cmd.Flags&Local != 0:
+		return classLocal
+	case u.cmd.Flags&Writes != 0:
+		return classWrites
+	case s.asof != 0:
+		return classBlocks
+	}
+	return classReads
+}
+
+// Run goes on until the session lacks something and says what. The driver
+// does not call it between NeedCommit and Wake.
+func (s *Session) Run() Need {
+	if s.phase == phaseDecided && s.settle() {
+		return NeedCommit
+	}
+	for !s.closing && !s.killed.Load() {
+		if unsent := len(s.out) - s.sent; unsent >= s.mark {
+			s.mark = unsent + flushBytes
+			return NeedFlush
+		}
+		if !s.fetch() {
+			break
+		}
+		switch s.class(&s.next) {
+		case classLocal:
+			s.runLocal()
+		case classReads:
+			if err := s.srv.store.Peek(s.peek); err != nil && !s.refuse(err) {
+				s.phase = phaseCold
+				return NeedCold
+			}
+		case classWrites:
+			s.gather()
+			s.phase = phaseCommitting
+			return NeedCommit
+		case classBlocks:
+			s.phase = phaseCold
+			return NeedCold
+		}
+	}
+	if s.closing || s.killed.Load() {
+		return NeedClose
+	}
+	return NeedInput
+}
+
+// refuse answers the pending read with an error of the store. It is false if
+// the read only has to be run again where waiting for the file is allowed.
+func (s *Session) refuse(err error) bool {
+	if errors.Is(err, firn.ErrCold) {
+		return false
+	}
+	if s.pending {
+		s.pending = false
+		if s.multi.on && s.next.cmd.Name == "EXEC" {
+			s.endMulti()
+		}
+		s.out = s.fail(s.out, &s.next, err)
+	}
+	return true
+}
+
+// fetch makes next the next complete command of the input, looked up and
+// checked. It is false if there is none, or if the input is beyond repair.
+func (s *Session) fetch() bool {
+	if s.pending || s.bad == nil && s.parse() {
+		return true
+	}
+	if s.bad != nil && !s.closing {
+		s.srv.stats.protocolErrors.Add(1)
+		w := resp.Writer{Proto: s.proto, Buf: s.out}
+		w.Error("ERR " + s.bad.Error())
+		s.out, s.closing = w.Buf, true
+	}
+	return false
+}
+
+// parse takes the next command from the input. A protocol error is kept in
+// bad until the replies before it are there.
+func (s *Session) parse() bool {
+	words, ok, err := s.in.Next()
+	if err != nil {
+		s.bad = err
+	}
+	if err != nil || !ok {
+		return false
+	}
+	s.prepare(words)
+	return true
+}
+
+// prepare makes words the pending command.
+func (s *Session) prepare(words [][]byte) {
+	u := &s.next
+	u.cmd, u.args, u.err = s.srv.table.resolve(words)
+	if u.err == nil {
+		u.err = s.check(u.cmd)
+	}
+	if u.err != nil {
+		s.multi.spoiled = true
+	}
+	if u.cmd != nil {
+		s.cmd.Store(u.cmd)
+	}
+	u.mute = s.mute >= muteThis
+	if s.mute == muteThis {
+		s.mute = speaking
+	}
+	s.pending = true
+}
+
+// check says whether the session may run a command at all.
+func (s *Session) check(cmd *entry) error {
+	switch {
+	case !s.authed && cmd.Flags&NoAuth == 0:
+		return errNoAuth
+	case s.multi.on && cmd.Flags&NoMulti != 0:
+		return errInMulti
+	case s.asof != 0 && cmd.Flags&Writes != 0:
+		return errASOF
+	}
+	return nil
+}
+
+// runLocal runs the pending command, which needs no data, or queues it, or
+// refuses it.
+func (s *Session) runLocal() {
+	u := &s.next
+	s.pending = false
+	switch {
+	case u.err != nil:
+		if u.cmd != nil {
+			u.cmd.rejected.Add(1)
+			if u.cmd.Name == "EXEC" {
+				s.endMulti()
+				u.err = execAbort(u.err)
+			}
+		}
+		s.out = s.fail(s.out, u, u.err)
+	case s.multi.on && u.cmd.Flags&NoQueue == 0:
+		s.out = s.multi.add(s, s.out, u)
+	default:
+		s.out, _ = s.run(s.out, u, nil, nil)
+	}
+}
+
+// readFrom runs the pending command, and the reads that follow it, on one
+// snapshot of the present, until it meets something else.
+func (s *Session) readFrom(snap *firn.Snapshot) error {
+	for {
+		out, err := s.runUnit(s.out, &s.next, snap, nil)
+		if err != nil && errors.Is(err, firn.ErrCold) {
+			return firn.ErrCold
+		}
+		s.out, s.pending = out, false
+		if len(s.out)-s.sent >= s.mark || !s.parse() || s.class(&s.next) != classReads {
+			return nil
+		}
+	}
+}
+
+// RunCold runs the pending command where waiting for the file is allowed. It
+// is called once after Run returned NeedCold, on any goroutine; Run goes on
+// after it.
+func (s *Session) RunCold() {
+	s.phase, s.block = phaseReady, true
+	defer func() { s.block = false }()
+	u := &s.next
+	if s.multi.on && u.cmd.Name == "EXEC" {
+		s.multi.readAhead(s)
+		if s.multi.writes {
+			return // the past is read: from here it is like any transaction
+		}
+	}
+	var err error
+	switch {
+	case u.cmd.Flags&onWorker != 0:
+		s.out, _ = s.run(s.out, u, nil, nil)
+		s.pending = false
+	case s.asof != 0:
+		err = s.readPast()
+	default:
+		err = s.srv.store.View(s.peek)
+	}
+	if err != nil {
+		s.refuse(err)
+	}
+}
+
+// readPast runs the pending command on the session's moment of the past. The
+// reply counts only if the horizon has not passed that moment meanwhile.
+func (s *Session) readPast() error {
+	out := s.out
+	err := s.srv.store.At(s.asof, func(snap *firn.Snapshot) error {
+		out, _ = s.runUnit(s.out, &s.next, snap, nil)
+		return nil
+	})
+	if err == nil {
+		s.out, s.pending = out, false
+	}
+	return err
+}
+
+// runUnit runs a command, or the transaction that it is the EXEC of, and
+// appends the reply. An error has been answered, unless it is ErrCold.
+func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
+	if s.multi.on && u.cmd.Name == "EXEC" {
+		return s.exec(out, u, r, tx)
+	}
+	return s.run(out, u, r, tx)
+}
+
+// run runs one command and appends its reply. An error has been answered,
+// unless it is ErrCold.
+func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
+	c := &s.call
+	c.Cmd, c.Args, c.DB, c.R, c.Tx = &u.cmd.Command, u.args, s.db, r, nil
+	if u.cmd.Flags&Writes != 0 {
+		c.Tx = tx
+	}
+	c.Reply = resp.Writer{Proto: s.proto, Buf: out}
+	start := len(out)
+	took := u.cmd.begin()
+	err := u.cmd.Run(c)
+	u.cmd.end(took)
+	out = c.Reply.Buf
+	c.Reply.Buf = nil
+	switch {
+	case err != nil && errors.Is(err, firn.ErrCold):
+		return out[:start], err
+	case err != nil:
+		u.cmd.failed.Add(1)
+		return s.fail(out[:start], u, err), err
+	case u.mute:
+		out = out[:start]
+	}
+	return out, nil
+}
+
+// fail appends an error's text for the client. What is not for clients goes
+// to the log as well.
+func (s *Session) fail(out []byte, u *unit, err error) []byte {
+	text, known := wire(err)
+	if !known {
+		name := ""
+		if u.cmd != nil {
+			name = u.cmd.full
+		}
+		s.srv.opts.Logger.Error("command failed", "command", name, "client", s.id, "error", err)
+	}
+	s.srv.stats.countError(text)
+	if u.mute {
+		return out
+	}
+	w := resp.Writer{Proto: s.proto, Buf: out}
+	w.Error(text)
+	return w.Buf
+}

@@ -1,0 +1,111 @@
+// Package redis makes a store speak Redis's language: its commands, as
+// functions of a snapshot or of a transaction, and the session that a client
+// has with them.
+//
+// A [Server] is what all sessions share. A [Session] is a state machine
+// without I/O: bytes go in (Space, Fill), Run turns them into replies, and
+// bytes come out (Output, Sent). What Run returns tells the driver what the
+// session lacks: input, a commit, a thread that may block, or nothing more.
+// Package server has the drivers.
+//
+// Commands live in one file per type, each with a slice of [Command] entries
+// that table.go gathers. A command reads through Call.R and does not know
+// which moment that is, so every read command works at every timestamp.
+package redis
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/firndb/firn"
+)
+
+// Options says how a Server behaves. The zero value is ready for production.
+type Options struct {
+	Databases  int    // how many SELECT knows; 0: 16
+	Password   string // what AUTH asks for; empty: nothing is asked
+	MaxClients int    // more are turned away; 0: 10,000
+	Version    string // Firn's own version, for INFO and HELLO
+	Path       string // the store's file, for CONFIG GET and INFO
+	Port       int    // the TCP port, for INFO
+	Durability string // always, everysec or no, for INFO and CONFIG GET
+	Memory     int64  // the head's budget in bytes, for INFO and CONFIG GET
+
+	Logger *slog.Logger     // nil: nothing is logged
+	Level  *slog.LevelVar   // what CONFIG SET loglevel changes; nil: nothing
+	Now    func() time.Time // nil: time.Now
+
+	// Shutdown is called, once, when a client asks to SHUTDOWN. It must not
+	// block. nil: SHUTDOWN is refused.
+	Shutdown func()
+}
+
+func (o Options) withDefaults() Options {
+	if o.Databases <= 0 {
+		o.Databases = 16
+	}
+	if o.MaxClients <= 0 {
+		o.MaxClients = 10_000
+	}
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Durability == "" {
+		o.Durability = "always"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// redisVersion is the version of Redis that clients are told, because they
+// choose features by it. Firn's own is in INFO as firn_version.
+const redisVersion = "7.4.0"
+
+// Server is what all sessions share: the store, the command table, the
+// settings, the clients and the counters. It starts no goroutine and is safe
+// for concurrent use.
+type Server struct {
+	store   *firn.Store
+	opts    Options
+	table   *table
+	catalog *catalog
+	config  config
+	clients clients
+	stats   stats
+	runID   string
+	started time.Time
+
+	shutdown sync.Once
+	nextID   atomic.Int64
+}
+
+// New makes a server over store, which it borrows: the caller closes it after
+// the last session has ended. The store must have been opened with [Tables].
+func New(store *firn.Store, o Options) *Server {
+	o = o.withDefaults()
+	var id [20]byte
+	rand.Read(id[:])
+	srv := &Server{
+		store:   store,
+		opts:    o,
+		table:   newTable(Commands()),
+		catalog: newCatalog(store, o.Databases),
+		runID:   hex.EncodeToString(id[:]),
+		started: o.Now(),
+	}
+	srv.config.init(o)
+	srv.clients.byID = make(map[int64]*Session)
+	return srv
+}
+
+// Store is the store that the server works on.
+func (srv *Server) Store() *firn.Store { return srv.store }

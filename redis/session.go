@@ -1,0 +1,208 @@
+package redis
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// Need says what a session waits for.
+type Need int
+
+// What Run can return.
+const (
+	NeedInput  Need = iota // all input is used up: write Output, then read more
+	NeedFlush              // there is more to do, and much to write first: write Output, then Run again
+	NeedCommit             // hand the session to Store.Submit; Run again after Wake
+	NeedCold               // call RunCold where blocking is allowed, then Run again
+	NeedClose              // write Output, then close
+)
+
+// Limits of one session's memory. Input is not read while a session waits, so
+// these and the reader's limits bound it.
+const (
+	maxUnits     = 1024    // commands in one batch
+	maxHeldBytes = 4 << 20 // replies after which a batch is cut
+	flushBytes   = 1 << 20 // output after which Run wants it written
+	keepBytes    = 1 << 20 // buffers above this are not kept for reuse
+)
+
+// phase is where a session is in its life. Between NeedCommit and Done the
+// session belongs to the writer's goroutine, during RunCold to the worker,
+// otherwise to the driver.
+type phase int
+
+const (
+	phaseReady      phase = iota // Run may go on
+	phaseCommitting              // units are with the store; Done will be called
+	phaseDecided                 // Done was called: held replies can be sent
+	phaseCold                    // next waits for RunCold
+)
+
+// Session is one client's conversation, without I/O. Its methods must not be
+// called concurrently, except Kill and those that the store calls: while a
+// session waits for a commit, the driver may only use Output and Sent.
+//
+// Arguments of commands alias the input buffer; they stay valid because a
+// waiting session takes no input.
+type Session struct {
+	srv  *Server
+	id   int64
+	peer string // the client's address
+	addr string // ours
+	born time.Time
+
+	// Wake is set by the driver before the first Run. It is called on the
+	// writer's goroutine when a commit is decided, and must not block.
+	Wake func()
+
+	// Hang is set by the driver and called, on any goroutine, when another
+	// client kills this one. It must not block.
+	Hang func()
+
+	in   *resp.Reader
+	out  []byte // replies that the driver may send, from sent on
+	sent int
+	mark int // unsent output at which Run wants it written
+
+	phase   phase
+	next    unit // the command that was read and is not run yet
+	pending bool // there is one
+	bad     error
+	closing bool
+
+	units []unit         // the batch
+	ran   int            // how many of units were run
+	wrote firn.Timestamp // of the last of them that may have written; 0: none
+	held  []byte         // their replies, until the batch is decided
+	call  Call           // reused, so that running a command allocates nothing
+	block bool           // the goroutine that runs the session may wait for the file
+	peek  func(*firn.Snapshot) error
+
+	proto  int
+	db     int
+	authed bool
+	mute   muting
+	asof   firn.Timestamp // CLIENT ASOF; 0: the present
+	last   firn.Timestamp // of this session's last commit
+	multi  multi
+	watch  map[watched]keyState // how WATCH found the keys
+	who    identity
+
+	// What other sessions read of this one.
+	cmd    atomic.Pointer[entry] // the last command
+	active atomic.Int64          // when it came, ms
+	queued atomic.Int32          // commands queued by MULTI, or -1
+	view   atomic.Pointer[view]  // what CLIENT LIST shows and changes rarely
+	killed atomic.Bool
+}
+
+// muting is the state of CLIENT REPLY.
+type muting int
+
+const (
+	speaking   muting = iota
+	muteNext          // CLIENT REPLY SKIP was this command
+	muteThis          // the command after it
+	muteAlways        // CLIENT REPLY OFF
+)
+
+// NewSession registers a client that connected from peer to our address
+// local. The driver sets Wake and Hang, and calls Close at the end.
+func (srv *Server) NewSession(peer, local string) *Session {
+	s := &Session{
+		srv: srv, id: srv.nextID.Add(1), peer: peer, addr: local,
+		born: srv.opts.Now(), Wake: func() {}, Hang: func() {}, mark: flushBytes,
+	}
+	s.peek = s.readFrom
+	s.in = resp.NewReader(srv.config.limits())
+	s.call.Session, s.call.work = s, newWorkspace(srv.catalog)
+	s.reset()
+	s.active.Store(s.born.UnixMilli())
+	srv.clients.add(s)
+	srv.stats.connections.Add(1)
+	return s
+}
+
+// reset brings the session back to how it was when the client connected.
+func (s *Session) reset() {
+	s.proto, s.db, s.asof, s.mute = 2, 0, 0, speaking
+	s.who = identity{}
+	s.multi.end()
+	s.queued.Store(-1)
+	s.unwatch()
+	s.setAuthed(s.srv.config.password() == "")
+	s.publish()
+}
+
+func (s *Session) setAuthed(ok bool) {
+	s.authed = ok
+	s.in.SetAuthenticated(ok)
+}
+
+// Close ends the session and forgets it. It must not be called between
+// NeedCommit and Wake: a batch that was handed over is answered first.
+func (s *Session) Close() {
+	s.srv.clients.remove(s)
+	s.out, s.held, s.units, s.sent = nil, nil, nil, 0
+	s.endMulti()
+	s.in.Release()
+}
+
+// Kill makes the session end. It is safe on any goroutine.
+func (s *Session) Kill() {
+	s.killed.Store(true)
+	s.Hang()
+}
+
+// Killed reports whether Kill was called.
+func (s *Session) Killed() bool { return s.killed.Load() }
+
+// Space returns room for at least min bytes of input. It ends the validity of
+// every argument read before.
+func (s *Session) Space(min int) []byte { return s.in.Space(min) }
+
+// Fill says that n bytes were put into what Space returned.
+func (s *Session) Fill(n int) {
+	s.in.Fill(n)
+	s.srv.stats.bytesIn.Add(int64(n))
+	s.active.Store(s.srv.opts.Now().UnixMilli())
+}
+
+// Output is what waits to be sent.
+func (s *Session) Output() []byte { return s.out[s.sent:] }
+
+// Sent says that the first n bytes of Output are gone.
+func (s *Session) Sent(n int) {
+	s.sent += n
+	s.srv.stats.bytesOut.Add(int64(n))
+	s.mark = len(s.out) - s.sent + flushBytes
+	if s.sent < len(s.out) {
+		return
+	}
+	s.sent = 0
+	s.out = s.out[:0]
+	if cap(s.out) > keepBytes {
+		s.out = nil
+	}
+}
+
+// Idle gives back the buffers of a session that needs input and has no
+// output. Drivers call it for clients that have been quiet for a while.
+func (s *Session) Idle() {
+	if s.phase != phaseReady || len(s.out) > 0 || s.pending {
+		return
+	}
+	s.in.Release()
+	s.out, s.held, s.units = nil, nil, nil
+	s.call.Args = nil
+	s.call.work.release()
+}
+
+// LastActive is when the client last sent a command, in Unix milliseconds.
+func (s *Session) LastActive() int64 { return s.active.Load() }
+
+// Server is the server that the session belongs to.
+func (s *Session) Server() *Server { return s.srv }

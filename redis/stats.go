@@ -1,0 +1,57 @@
+package redis
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// maxErrorCodes bounds how many kinds of errors are told apart.
+const maxErrorCodes = 128
+
+// stats counts what INFO shows and CONFIG RESETSTAT forgets.
+type stats struct {
+	connections    atomic.Int64
+	rejected       atomic.Int64 // connections beyond maxclients
+	bytesIn        atomic.Int64
+	bytesOut       atomic.Int64
+	protocolErrors atomic.Int64
+
+	mu     sync.Mutex
+	errors map[string]int64 // by code, the first word of an error
+}
+
+// countError counts an error that a client is told about.
+func (st *stats) countError(text string) {
+	code, _, _ := strings.Cut(text, " ")
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if _, ok := st.errors[code]; !ok && len(st.errors) >= maxErrorCodes {
+		return
+	}
+	if st.errors == nil {
+		st.errors = make(map[string]int64)
+	}
+	st.errors[code]++
+}
+
+// errorCounts is a copy of the counts, and their sum.
+func (st *stats) errorCounts() (counts map[string]int64, total int64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	counts = make(map[string]int64, len(st.errors))
+	for code, n := range st.errors {
+		counts[code] = n
+		total += n
+	}
+	return counts, total
+}
+
+func (st *stats) reset() {
+	for _, n := range []*atomic.Int64{&st.connections, &st.rejected, &st.bytesIn, &st.bytesOut, &st.protocolErrors} {
+		n.Store(0)
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.errors = nil
+}

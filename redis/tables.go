@@ -1,0 +1,118 @@
+package redis
+
+import (
+	"sync/atomic"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
+)
+
+// Names of the tables that Redis's types live in.
+const (
+	databasesTable = "databases"
+	keysTable      = "keys"
+	elementsTable  = "elements"
+	expiryIndex    = "expiry"
+)
+
+// Tables is what a store must declare to be served: pass it as
+// firn.Options.Tables.
+//
+//	table      id                              value
+//	databases  (number)                        which keyspace the database shows
+//	keys       (keyspace uid, key)             the key document, see keyDoc
+//	elements   (collection uid, sub-key)       a hash's field: the bare value
+//
+// A uid is two integers, so a keyspace, and a collection, is the two leading
+// elements of an id: it is counted at once and kept whole in memory when hot.
+// The index expiry of keys leads from (expires_at_ms, id) to each key that
+// has an expiry.
+func Tables() []firn.TableSpec {
+	return []firn.TableSpec{
+		{Name: databasesTable},
+		{
+			Name:    keysTable,
+			Prefix:  2,
+			Counted: true,
+			Indexes: []firn.IndexSpec{{Name: expiryIndex, Keys: expiryKeys}},
+		},
+		{Name: elementsTable, Prefix: 2},
+	}
+}
+
+// expiryKeys finds a key document by its expiry. A damaged document is in no
+// index: reading it is the error.
+func expiryKeys(id string, value []byte, add func(key []byte)) {
+	expires := keyDocExpiry(value)
+	if expires == 0 {
+		return
+	}
+	key := schema.AppendInt(make([]byte, 0, 9+len(id)), expires)
+	add(append(key, id...))
+}
+
+// defaultMaxBulkBytes is Redis's default of proto-max-bulk-len.
+const defaultMaxBulkBytes = 512 << 20
+
+// catalog is what the data commands of all sessions of a server share: the
+// tables' handles, the limits that they judge by, and the cursors that they
+// gave out. It is safe for concurrent use.
+type catalog struct {
+	databases *firn.Table
+	keys      *firn.Table
+	elements  *firn.Table
+	expiry    *firn.Index
+
+	databaseCount int          // how many databases there are, 1 and up
+	maxBulkBytes  atomic.Int64 // proto-max-bulk-len: the longest string
+	cursors       cursors
+}
+
+// newCatalog finds the tables in a store that was opened with Tables.
+func newCatalog(store *firn.Store, databaseCount int) *catalog {
+	keys := store.Table(keysTable)
+	t := &catalog{
+		databases:     store.Table(databasesTable),
+		keys:          keys,
+		elements:      store.Table(elementsTable),
+		expiry:        keys.Index(expiryIndex),
+		databaseCount: databaseCount,
+	}
+	t.maxBulkBytes.Store(defaultMaxBulkBytes)
+	return t
+}
+
+// workspace is a session's scratch memory: commands build ids in it, so that
+// the hot ones allocate nothing but what is kept. It belongs to the session;
+// one command runs in it at a time.
+type workspace struct {
+	*catalog
+
+	id      []byte // the id of a command's key
+	otherID []byte // of its second key
+	space   []byte // of its database, then of its keyspace
+	element []byte // of an element
+	field   []byte // a decoded sub-key
+
+	digits [20]byte // a printed integer
+
+	uidTS firn.Timestamp // the transaction that uidN counts in
+	uidN  int64          // collection uids given out in it
+}
+
+// newWorkspace makes the scratch memory of one session.
+func newWorkspace(t *catalog) *workspace { return &workspace{catalog: t} }
+
+// maxScratchBytes is how much of a buffer a session keeps between commands:
+// room for any usual key, and little enough for ten thousand idle sessions.
+const maxScratchBytes = 4 << 10
+
+// release gives back buffers that a long key has grown. The session calls it
+// when it goes idle.
+func (w *workspace) release() {
+	for _, buf := range []*[]byte{&w.id, &w.otherID, &w.space, &w.element, &w.field} {
+		if cap(*buf) > maxScratchBytes {
+			*buf = nil
+		}
+	}
+}

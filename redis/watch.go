@@ -1,0 +1,112 @@
+package redis
+
+import "github.com/firndb/firn"
+
+// maxWatched bounds what one session watches.
+const maxWatched = 1 << 20
+
+var watchCommands = []Command{
+	{
+		Name: "WATCH", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly | Fast | NoQueue,
+		Keys: Keys{1, -1, 1}, Group: "transactions", Since: "2.2.0",
+		Complexity: "O(1) for every key.",
+		Summary:    "Makes the next EXEC depend on the keys: it does nothing if one has changed.",
+		Run:        watchKeys,
+	},
+	{
+		Name: "UNWATCH", Flags: Local | Fast, Group: "transactions", Since: "2.2.0",
+		Complexity: "O(1)",
+		Summary:    "Forgets about watched keys.",
+		Run:        watchNone,
+	},
+}
+
+// watched is a key of a database.
+type watched struct {
+	db  int
+	key string
+}
+
+// keyState tells two states of a key apart: which keyspace the database
+// showed, the newest version of the key in it, and whether it was live.
+type keyState struct {
+	space uid
+	ts    firn.Timestamp
+	live  bool
+}
+
+// changedSince says whether a key was touched between two states. A key that
+// another keyspace hides has changed if either has it.
+func (a keyState) changedSince(b keyState) bool {
+	if a.space != b.space {
+		return a.live || b.live
+	}
+	return a.ts != b.ts || a.live != b.live
+}
+
+func watchKeys(c *Call) error {
+	s := c.Session
+	if s.multi.on {
+		return Error("ERR WATCH inside MULTI is not allowed")
+	}
+	if len(s.watch)+len(c.Args) > maxWatched {
+		return Error("ERR too many watched keys")
+	}
+	for _, key := range c.Args {
+		state, err := c.keyState(c.DB, key)
+		if err != nil {
+			return err
+		}
+		if s.watch == nil {
+			s.watch = make(map[watched]keyState)
+		}
+		w := watched{c.DB, string(key)}
+		if _, ok := s.watch[w]; !ok { // what was seen first counts
+			s.watch[w] = state
+		}
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func watchNone(c *Call) error {
+	c.Session.unwatch()
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func (s *Session) unwatch() { s.watch = nil }
+
+// watchedChanged says whether a watched key is not as WATCH found it.
+func (s *Session) watchedChanged(r firn.Reader) (bool, error) {
+	c := &s.call
+	c.R = r
+	for w, before := range s.watch {
+		now, err := c.keyState(w.db, []byte(w.key))
+		if err != nil {
+			return false, err
+		}
+		if now.changedSince(before) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// keyState reads how a key is at the moment of the call.
+func (c *Call) keyState(db int, key []byte) (keyState, error) {
+	space, err := c.keyspace(db)
+	if err != nil {
+		return keyState{}, err
+	}
+	c.work.id = appendKeyID(c.work.id[:0], space, key)
+	doc, err := c.R.Last(c.work.keys, c.work.id)
+	if err == firn.ErrNotFound { //nolint:errorlint // documented to be returned bare
+		return keyState{space: space}, nil
+	}
+	if err != nil {
+		return keyState{}, err
+	}
+	_, live, err := c.live(doc)
+	return keyState{space, doc.TS, live}, err
+}

@@ -1,0 +1,100 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/firndb/firn"
+)
+
+// Errors that more than one command answers with, in Redis's words.
+const (
+	errNoAuth    = Error("NOAUTH Authentication required.")
+	errWrongPass = Error("WRONGPASS invalid username-password pair or user is disabled.")
+	errInMulti   = Error("ERR Command not allowed inside a transaction")
+	errExecAbort = Error("EXECABORT Transaction discarded because of previous errors.")
+	errASOF      = Error("READONLY this connection reads as of a moment of the past; CLIENT ASOF OFF ends that")
+	errATReads   = Error("READONLY AT runs read commands only")
+	errInternal  = Error("ERR internal error")
+)
+
+// wire is the only place where an error becomes text for a client. What is
+// not for clients is "ERR internal error" to them, and known is false: it
+// belongs in the log.
+func wire(err error) (text string, known bool) {
+	if shown, ok := err.(Error); ok {
+		return string(shown), true
+	}
+	if shown, ok := errors.AsType[Error](err); ok {
+		return string(shown), true
+	}
+	if e, ok := errors.AsType[*firn.CompactedError](err); ok {
+		return fmt.Sprintf("COMPACTED oldest readable timestamp is %d", e.Oldest), true
+	}
+	if e, ok := errors.AsType[*firn.FutureError](err); ok {
+		return fmt.Sprintf("FUTURE newest timestamp is %d", e.Newest), true
+	}
+	for _, c := range causes {
+		if errors.Is(err, c.cause) {
+			return c.text, c.known
+		}
+	}
+	return string(errInternal), false
+}
+
+// causes are the store's errors and what clients are told about them.
+var causes = []struct {
+	cause error
+	text  string
+	known bool
+}{
+	{firn.ErrForked, "FORKED the token is from another history of this store", true},
+	{firn.ErrMoment, "ERR invalid moment: give a timestamp in microseconds, <n>ms, <n>s, an RFC 3339 time, -5m, now or a token", true},
+	{firn.ErrFull, "MISCONF the disk is full: nothing was written", false},
+	{firn.ErrInDoubt, "ERR outcome unknown: the commit may or may not have been kept; the server must be restarted", false},
+	{firn.ErrBusy, "BUSY too many writes are waiting, try again later", true},
+	{firn.ErrClosed, "ERR the server is shutting down: nothing was written", true},
+	{firn.ErrCompacted, "COMPACTED that moment can no longer be read", true},
+	{firn.ErrFuture, "FUTURE that moment has not come", true},
+}
+
+// unknownCommand is the error for a name that is not in the table, with the
+// first 128 bytes of what came after it, as Redis shows it.
+func unknownCommand(words [][]byte) Error {
+	var args strings.Builder
+	for _, word := range words[1:] {
+		if args.Len() >= 128 {
+			break
+		}
+		fmt.Fprintf(&args, "'%s' ", cString(word, 128-args.Len()))
+	}
+	return Error(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s",
+		cString(words[0], 128), args.String()))
+}
+
+func unknownSubcommand(container string, word []byte) Error {
+	return Error(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.",
+		cString(word, 128), strings.ToUpper(container)))
+}
+
+func wrongArity(name string) Error {
+	return Error("ERR wrong number of arguments for '" + name + "' command")
+}
+
+// execAbort is the error of an EXEC that is itself refused.
+func execAbort(err error) Error {
+	text, _ := wire(err)
+	return Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(text, "ERR "))
+}
+
+// cString is what C's %.*s prints of b: up to n bytes, and none from a NUL on.
+func cString(b []byte, n int) []byte {
+	b = b[:min(n, len(b))]
+	for i, c := range b {
+		if c == 0 {
+			return b[:i]
+		}
+	}
+	return b
+}

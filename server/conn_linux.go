@@ -1,0 +1,285 @@
+package server
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/firndb/firn/redis"
+)
+
+// conn is a socket of a loop, and the session behind it.
+type conn struct {
+	fd      int
+	session *redis.Session
+
+	readable bool // epoll said so, and no read has found it empty since
+	hup      bool // the client will send no more; what it sent may be unread
+	blocked  bool // the socket takes no more output; epoll will say when it does
+	waiting  bool // the session is with the store or with a worker
+	queued   bool // it is in the loop's list to read again
+	ended    bool // nothing more is read: end once all is answered
+	closed   bool
+}
+
+// maxAccepts bounds how many clients are let in before others are served.
+const maxAccepts = 64
+
+// accept lets waiting clients in, and spreads them over the loops.
+func (l *loop) accept(door int) {
+	for range maxAccepts {
+		fd, _, err := unix.Accept4(door, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		if err != nil {
+			if err != unix.EAGAIN && err != unix.EINTR && err != unix.ECONNABORTED {
+				l.server.opts.Logger.Warn("accept failed", "error", err)
+			}
+			return
+		}
+		to := l.peers[l.turn%len(l.peers)]
+		l.turn++
+		if to == l {
+			l.adopt(fd)
+		} else {
+			to.tell(func(m *mailbox) { m.arrived = append(m.arrived, fd) })
+		}
+	}
+}
+
+// adopt makes an accepted socket a connection of this loop.
+func (l *loop) adopt(fd int) {
+	if l.ending {
+		unix.Close(fd)
+		return
+	}
+	if l.server.redis.Full() {
+		unix.Write(fd, []byte(redis.FullReply))
+		unix.Close(fd)
+		return
+	}
+	peer, local := addressesOf(fd)
+	tune(fd, int(l.server.redis.KeepAliveSeconds()))
+	if err := l.watch(fd, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET); err != nil {
+		l.server.opts.Logger.Warn("client refused", "client", peer, "error", err)
+		unix.Close(fd)
+		return
+	}
+	c := &conn{fd: fd, session: l.server.redis.NewSession(peer, local)}
+	c.session.Hang = func() { l.tell(func(m *mailbox) { m.hung = append(m.hung, c) }) }
+	l.conns[int32(fd)] = c
+}
+
+// tune sets what Redis sets on a client's socket. A Unix socket has none of
+// it, so errors mean nothing.
+func tune(fd, keepAlive int) {
+	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	if keepAlive <= 0 {
+		return
+	}
+	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, keepAlive)
+	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(keepAlive/3, 1))
+	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
+}
+
+// read reads once from a connection that has input, if its session can take
+// it, and runs the session.
+func (l *loop) read(c *conn) {
+	if !c.readable || c.waiting || c.closed || c.ended {
+		return
+	}
+	if c.blocked && len(c.session.Output()) >= maxUnreadBytes {
+		return // until the client has read some of it
+	}
+	space := c.session.Space(minReadBytes)
+	n, err := readNow(c.fd, space)
+	switch {
+	case err == unix.EAGAIN:
+		c.readable = false
+		return
+	case err != 0:
+		l.close(c)
+		return
+	case n == 0:
+		c.ended = true
+	}
+	c.session.Fill(n)
+	c.readable = c.hup || n == len(space) // less means that there was no more
+	l.advance(c)
+}
+
+// resume goes on with a session that comes back from the store or a worker.
+func (l *loop) resume(c *conn) {
+	c.waiting = false
+	l.waiting--
+	if c.closed {
+		c.session.Close()
+		return
+	}
+	l.advance(c)
+}
+
+// wait notes that a session is with the store, or with a worker.
+func (l *loop) wait(c *conn) {
+	c.waiting = true
+	l.waiting++
+}
+
+// advance runs a session until it has to wait, and sends what it has to say.
+func (l *loop) advance(c *conn) {
+	for !c.closed && !c.waiting {
+		switch c.session.Run() {
+		case redis.NeedCommit:
+			l.wait(c)
+			l.join(c)
+		case redis.NeedCold:
+			l.wait(c)
+			l.workers.do(func() {
+				c.session.RunCold()
+				l.tell(func(m *mailbox) { m.ready = append(m.ready, c) })
+			})
+		case redis.NeedFlush:
+			if !l.flush(c) || c.blocked && len(c.session.Output()) >= maxUnreadBytes {
+				return
+			}
+		case redis.NeedInput:
+			if l.flush(c) && c.ended && !c.blocked {
+				l.close(c)
+			}
+			l.queueRead(c)
+			return
+		case redis.NeedClose:
+			c.ended = true
+			if l.flush(c) && !c.blocked {
+				l.close(c)
+			}
+			return
+		}
+	}
+}
+
+// queueRead makes sure that input which is known to be there is read in the
+// next round, after others had their turn.
+func (l *loop) queueRead(c *conn) {
+	if c.readable && !c.queued && !c.closed && !c.ended {
+		c.queued = true
+		l.again = append(l.again, c)
+	}
+}
+
+// flush writes the output once, as far as the socket takes it. A client that
+// leaves more unread than it may is cut off. false means that c is closed.
+func (l *loop) flush(c *conn) bool {
+	out := c.session.Output()
+	if len(out) == 0 {
+		return true
+	}
+	n := 0
+	if !c.blocked {
+		var err unix.Errno
+		n, err = writeNow(c.fd, out)
+		if err != 0 && err != unix.EAGAIN {
+			l.close(c)
+			return false
+		}
+		c.session.Sent(n)
+		c.blocked = n < len(out)
+	}
+	if limit := l.server.redis.OutputLimitBytes(); limit > 0 && int64(len(out)-n) > limit {
+		l.server.opts.Logger.Warn("client closed: it does not read its replies", "unread_bytes", len(out)-n)
+		l.close(c)
+		return false
+	}
+	return true
+}
+
+// close ends a connection. A session that waits is released when it is back.
+func (l *loop) close(c *conn) {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	delete(l.conns, int32(c.fd))
+	unix.Close(c.fd)
+	if !c.waiting {
+		c.session.Close()
+	}
+}
+
+// readNow is read(2) on a socket that does not block, without telling the Go
+// scheduler, which costs more than the call.
+func readNow(fd int, p []byte) (int, unix.Errno) {
+	return callNow(unix.SYS_READ, fd, p)
+}
+
+// writeNow is write(2) in the same way.
+func writeNow(fd int, p []byte) (int, unix.Errno) {
+	return callNow(unix.SYS_WRITE, fd, p)
+}
+
+func callNow(call uintptr, fd int, p []byte) (int, unix.Errno) {
+	for {
+		n, _, err := unix.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		switch err {
+		case 0:
+			return int(n), 0
+		case unix.EINTR:
+		default:
+			return 0, err
+		}
+	}
+}
+
+// pollNow is epoll_wait that never sleeps.
+func pollNow(epoll int, events []unix.EpollEvent) (int, error) {
+	n, _, err := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	if err != 0 && err != unix.EINTR {
+		return 0, err
+	}
+	if err != 0 {
+		return 0, nil
+	}
+	return int(n), nil
+}
+
+// fileOf is a listener's socket.
+func fileOf(l net.Listener) (*os.File, error) {
+	switch l := l.(type) {
+	case *net.TCPListener:
+		return l.File()
+	case *net.UnixListener:
+		return l.File()
+	}
+	return nil, errNoSocket
+}
+
+// addressesOf are both ends of a socket as CLIENT LIST shows them.
+func addressesOf(fd int) (peer, local string) {
+	ours, err := unix.Getsockname(fd)
+	if err != nil {
+		return "?:0", "?:0"
+	}
+	local = addressText(ours)
+	if _, ok := ours.(*unix.SockaddrUnix); ok {
+		return local, local
+	}
+	theirs, err := unix.Getpeername(fd)
+	if err != nil {
+		return "?:0", local
+	}
+	return addressText(theirs), local
+}
+
+func addressText(a unix.Sockaddr) string {
+	switch a := a.(type) {
+	case *unix.SockaddrInet4:
+		return net.JoinHostPort(net.IP(a.Addr[:]).String(), strconv.Itoa(a.Port))
+	case *unix.SockaddrInet6:
+		return net.JoinHostPort(net.IP(a.Addr[:]).String(), strconv.Itoa(a.Port))
+	case *unix.SockaddrUnix:
+		return a.Name + ":0"
+	}
+	return "?:0"
+}

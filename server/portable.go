@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/firndb/firn/redis"
+)
+
+// Go serves conn, of any kind, with a goroutine of its own, and closes it.
+// Once the server has ended conn is closed at once.
+func (s *Server) Go(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		conn.Close()
+		return
+	}
+	if s.redis.Full() {
+		io.WriteString(conn, redis.FullReply)
+		conn.Close()
+		return
+	}
+	s.conns[conn] = true
+	s.wg.Add(1)
+	go func() {
+		defer s.wg.Done()
+		s.serve(conn)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.conns, conn)
+	}()
+}
+
+// hangUp makes the goroutines of all connections end when they next read.
+func (s *Server) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	for conn := range s.conns {
+		conn.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+func (s *Server) hungUp() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}
+
+// serve runs the session of one connection until either side ends it.
+func (s *Server) serve(conn net.Conn) {
+	defer conn.Close()
+	keepAlive(conn, s.redis.KeepAliveSeconds())
+	session := s.redis.NewSession(addressOf(conn.RemoteAddr(), conn.LocalAddr()), addressOf(conn.LocalAddr(), conn.LocalAddr()))
+	defer session.Close()
+	decided := make(chan struct{}, 1) // so that the writer never waits
+	session.Wake = func() { decided <- struct{}{} }
+	session.Hang = func() { conn.Close() }
+	for {
+		switch session.Run() {
+		case redis.NeedCommit:
+			if err := s.redis.Store().Submit(session); err != nil {
+				session.Done(0, err)
+			}
+			<-decided
+		case redis.NeedCold:
+			session.RunCold()
+		case redis.NeedFlush:
+			if !flush(conn, session) {
+				return
+			}
+		case redis.NeedInput:
+			if !flush(conn, session) || !s.fill(conn, session) {
+				return
+			}
+		case redis.NeedClose:
+			flush(conn, session)
+			return
+		}
+	}
+}
+
+// flush writes the session's output. A client that does not read it in time
+// is given up.
+func flush(conn net.Conn, session *redis.Session) bool {
+	out := session.Output()
+	if len(out) == 0 {
+		return true
+	}
+	conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	n, err := conn.Write(out)
+	session.Sent(n)
+	return err == nil
+}
+
+// writeTimeout is how long a client may leave a reply unread.
+const writeTimeout = 5 * time.Minute
+
+// fill reads once.
+func (s *Server) fill(conn net.Conn, session *redis.Session) bool {
+	if seconds := s.redis.TimeoutSeconds(); seconds > 0 {
+		conn.SetReadDeadline(time.Now().Add(time.Duration(seconds) * time.Second))
+	}
+	if s.hungUp() {
+		return false
+	}
+	n, err := conn.Read(session.Space(minReadBytes))
+	session.Fill(n)
+	return n > 0 || err == nil
+}
+
+// keepAlive makes the system probe an idle TCP connection.
+func keepAlive(conn net.Conn, seconds int64) {
+	if tcp, ok := conn.(*net.TCPConn); ok && seconds > 0 {
+		tcp.SetKeepAliveConfig(net.KeepAliveConfig{
+			Enable: true, Idle: time.Duration(seconds) * time.Second, Interval: time.Duration(max(seconds/3, 1)) * time.Second, Count: 3,
+		})
+	}
+}
+
+// addressOf is an address as CLIENT LIST shows it. The client's end of a Unix
+// socket has no name, so the server's is shown.
+func addressOf(a, local net.Addr) string {
+	if a.Network() == "unix" {
+		return local.String() + ":0"
+	}
+	return a.String()
+}
+
+// listenUnix opens a Unix socket. A socket that a dead server left behind is
+// replaced, and one that somebody listens on is not.
+func listenUnix(path string) (net.Listener, error) {
+	l, err := net.Listen("unix", path)
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return l, err
+	}
+	if conn, dialErr := net.Dial("unix", path); dialErr == nil {
+		conn.Close()
+		return nil, err
+	}
+	if info, statErr := os.Stat(path); statErr != nil || info.Mode()&os.ModeSocket == 0 {
+		return nil, err
+	}
+	if err := os.Remove(path); err != nil {
+		return nil, err
+	}
+	return net.Listen("unix", path)
+}
+
+// isTemporary says whether accepting may work again later.
+func isTemporary(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR, syscall.EPROTO} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// pause waits a little; false means that ctx ended.
+func pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(50 * time.Millisecond):
+		return true
+	}
+}

@@ -1,0 +1,167 @@
+// Package server carries bytes between sockets and sessions.
+//
+// A session (package redis) is a state machine without I/O; a driver runs it.
+// There are two. On Linux a few epoll loops own all sockets: a loop reads
+// each ready connection with one call, runs its session, hands the writes of
+// all sessions to the store as one batch, and writes each reply with one
+// call. Everywhere else, and for any net.Conn, a goroutine per connection
+// does the same with plain blocking calls. Both keep the same promises:
+//
+//   - A connection takes no input while its session waits, nor while it
+//     leaves too much output unread: that is the back-pressure.
+//   - Whatever ends a connection, a batch that was handed to the store is
+//     answered first, and then everything is released.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firndb/firn/redis"
+)
+
+// Options says where and how to serve.
+type Options struct {
+	Listen   []string // TCP addresses, host:port
+	Unix     string   // path of a Unix socket; empty: none
+	Loops    int      // epoll loops; 0: 1
+	Workers  int      // goroutines for reads that wait for the file; 0: 4
+	Portable bool     // a goroutine per connection, on Linux too
+
+	Logger *slog.Logger // nil: nothing is logged
+}
+
+func (o Options) withDefaults() Options {
+	if o.Loops <= 0 {
+		o.Loops = 1
+	}
+	if o.Workers <= 0 {
+		o.Workers = 4
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Limits of one connection.
+const (
+	// minReadBytes is the least room that a read is worth making.
+	minReadBytes = 4 << 10
+
+	// maxUnreadBytes is the output that a client may leave unread before its
+	// input is left alone. Clients that send a long pipeline before they read
+	// any reply depend on it: the replies to a million SETs are 5 MB.
+	maxUnreadBytes = 64 << 20
+
+	// quietMS is after how long a silent connection gives its buffers back.
+	quietMS = 2000
+)
+
+// Server accepts connections and runs their sessions. Listen makes one, and
+// Run, called once, serves until its context ends.
+type Server struct {
+	redis     *redis.Server
+	opts      Options
+	listeners []net.Listener
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool // of the portable driver
+	ended bool
+	wg    sync.WaitGroup // their goroutines
+}
+
+// Listen opens the sockets that o names; clients that connect wait until Run.
+func Listen(r *redis.Server, o Options) (*Server, error) {
+	s := &Server{redis: r, opts: o.withDefaults(), conns: make(map[net.Conn]bool)}
+	for _, address := range o.Listen {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			s.closeListeners()
+			return nil, fmt.Errorf("server: listen on %s: %w", address, err)
+		}
+		s.listeners = append(s.listeners, l)
+	}
+	if o.Unix != "" {
+		l, err := listenUnix(o.Unix)
+		if err != nil {
+			s.closeListeners()
+			return nil, fmt.Errorf("server: listen on %s: %w", o.Unix, err)
+		}
+		s.listeners = append(s.listeners, l)
+	}
+	if len(s.listeners) == 0 {
+		return nil, errors.New("server: there is no address to listen on")
+	}
+	return s, nil
+}
+
+// Addrs is where the server listens, in the order of the options.
+func (s *Server) Addrs() []net.Addr {
+	addrs := make([]net.Addr, len(s.listeners))
+	for i, l := range s.listeners {
+		addrs[i] = l.Addr()
+	}
+	return addrs
+}
+
+// Close closes the sockets of a server that is not going to Run.
+func (s *Server) Close() { s.closeListeners() }
+
+func (s *Server) closeListeners() {
+	for _, l := range s.listeners {
+		l.Close()
+	}
+}
+
+// Run serves until ctx ends or a loop fails. Then it accepts no more, lets
+// the batches in flight finish, sends what can be sent, closes every
+// connection, and returns; the error is nil if ctx ended.
+func (s *Server) Run(ctx context.Context) error {
+	if haveLoops && !s.opts.Portable {
+		return s.runLoops(ctx)
+	}
+	return s.runPortable(ctx)
+}
+
+// runPortable accepts with a goroutine per listener.
+func (s *Server) runPortable(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, l := range s.listeners {
+		group.Go(func() error { return s.accept(ctx, l) })
+	}
+	group.Go(func() error {
+		<-ctx.Done()
+		s.closeListeners()
+		s.hangUp()
+		return nil
+	})
+	err := group.Wait()
+	s.wg.Wait()
+	return err
+}
+
+func (s *Server) accept(ctx context.Context, l net.Listener) error {
+	for {
+		conn, err := l.Accept()
+		switch {
+		case err == nil:
+			s.Go(conn)
+		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			return nil
+		case isTemporary(err):
+			s.opts.Logger.Warn("accept failed", "error", err)
+			if !pause(ctx) {
+				return nil
+			}
+		default:
+			return fmt.Errorf("server: accept: %w", err)
+		}
+	}
+}
