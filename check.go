@@ -160,7 +160,7 @@ func (c *checker) log() error {
 
 // Reindex rebuilds all indexes of the store at path from its log. The store
 // must not be open. tables are the declarations of all tables that have
-// declared indexes. progress, if not nil, is called now and then with the
+// declared indexes or are counted. progress, if not nil, is called now and then with the
 // timestamp that has been reached and the last one.
 func Reindex(path string, tables []TableSpec, progress func(at, last Timestamp)) (err error) {
 	engine, err := schema.Open(path, schema.Options{})

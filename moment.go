@@ -42,11 +42,11 @@ func (s *Store) Moment(text string) (Timestamp, error) {
 
 func ago(text string, now Timestamp) (Timestamp, error) {
 	span, unit := text[1:], time.Duration(1)
-	if days, ok := strings.CutSuffix(span, "d"); ok {
-		span, unit = days+"h", 24
+	if days, ok := strings.CutSuffix(span, "d"); ok && strings.Trim(days, "0123456789.") == "" {
+		span, unit = days+"h", 24 // days stand alone: Go's durations end with hours
 	}
 	d, err := time.ParseDuration(span)
-	if err != nil || d < 0 || d > math.MaxInt64/unit {
+	if err != nil || strings.ContainsAny(span, "+-") || d > math.MaxInt64/unit {
 		return 0, fmt.Errorf("%w: %q is not a duration like -90s, -5m, -36h or -2d", ErrMoment, text)
 	}
 	return max(now-Timestamp((d*unit).Microseconds()), 0), nil

@@ -29,8 +29,8 @@ const (
 // Options of a store. The zero value is ready for production.
 type Options struct {
 	// Tables are the tables that the program uses. A table that the store has
-	// never seen is created. All tables that have declared indexes must be
-	// declared whenever the store is opened.
+	// never seen is created. All tables that have declared indexes, or are
+	// counted, must be declared whenever the store is opened.
 	Tables []TableSpec
 
 	// Durability of an answered write; Always by default.

@@ -1,6 +1,7 @@
 package firn
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -114,25 +115,41 @@ func (s *Snapshot) Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Docu
 }
 
 func get(v *reader.View, t *Table, id []byte) (*Document, error) {
-	if t == nil {
-		return nil, errNoTable
+	if err := usable(v, t != nil); err != nil {
+		return nil, err
 	}
 	return v.Get(t.def, id)
 }
 
 func last(v *reader.View, t *Table, id []byte) (*Document, error) {
-	if t == nil {
-		return nil, errNoTable
+	if err := usable(v, t != nil); err != nil {
+		return nil, err
 	}
 	return v.Last(t.def, id)
 }
 
-// errNoTable is what a nil *Table gets: its name was not declared.
-var errNoTable = fmt.Errorf("%w: the table is not declared", ErrTable)
+var (
+	// errNoTable is what a nil *Table or *Index gets: its name was not declared.
+	errNoTable = fmt.Errorf("%w: the table or index is not declared", ErrTable)
+
+	// errEnded is what a Snapshot or Tx says that was kept for too long.
+	errEnded = errors.New("firn: used after the function that it was given to")
+)
+
+// usable refuses what a caller may get wrong.
+func usable(v *reader.View, declared bool) error {
+	switch {
+	case v.Ended():
+		return errEnded
+	case !declared:
+		return errNoTable
+	}
+	return nil
+}
 
 func scan(v *reader.View, r Range) iter.Seq2[Item, error] {
-	if r.Index == nil {
-		return func(yield func(Item, error) bool) { yield(Item{}, errNoTable) }
+	if err := usable(v, r.Index != nil); err != nil {
+		return func(yield func(Item, error) bool) { yield(Item{}, err) }
 	}
 	kr := schema.KeyRange{Index: r.Index.id, From: string(r.From), To: string(r.To), Reverse: r.Reverse}
 	if r.Prefix != nil {
@@ -145,15 +162,15 @@ func scan(v *reader.View, r Range) iter.Seq2[Item, error] {
 }
 
 func ordered(v *reader.View, x *Index, prefix []byte) (*Ordered, error) {
-	if x == nil {
-		return nil, errNoTable
+	if err := usable(v, x != nil); err != nil {
+		return nil, err
 	}
 	return v.Ordered(x.table.def, x.id, string(prefix))
 }
 
 func count(v *reader.View, t *Table, prefix []byte) (int, error) {
-	if t == nil {
-		return 0, errNoTable
+	if err := usable(v, t != nil); err != nil {
+		return 0, err
 	}
 	return v.Count(t.def, string(prefix))
 }
@@ -162,11 +179,11 @@ func count(v *reader.View, t *Table, prefix []byte) (int, error) {
 // any time, and only what was visible at the horizon is sure to be there.
 func versions(v *reader.View, s *Store, t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
-		if t == nil {
-			yield(nil, errNoTable)
+		if err := usable(v, t != nil); err != nil {
+			yield(nil, err)
 			return
 		}
-		oldest := s.horizon.Oldest()
+		oldest := max(s.horizon.Oldest(), 1) // 0 would be open
 		for doc, err := range v.Versions(t.def, string(id), VersionRange{To: oldest, Newest: true, Limit: 1}) {
 			if err != nil {
 				yield(nil, err)

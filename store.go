@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,11 +35,22 @@ type Store struct {
 
 	stop context.CancelFunc
 	run  *errgroup.Group
+
+	closed   atomic.Bool // Close was called
+	closing  sync.Once
+	closeErr error // of the first Close; guarded by closing
 }
 
-// Close ends the store: writes that wait are done, the rest is ErrClosed. It
-// returns the error that had stopped the writer, if any.
+// Close ends the store: writes that wait are done, the rest is ErrClosed, and
+// so are reads that begin from now on. It returns the error that had stopped
+// the writer, if any, and the same when it is called again.
 func (s *Store) Close() error {
+	s.closed.Store(true)
+	s.closing.Do(func() { s.closeErr = s.close() })
+	return s.closeErr
+}
+
+func (s *Store) close() error {
 	s.stop()
 	err := s.run.Wait()
 	if errors.Is(err, context.Canceled) {
@@ -59,6 +72,9 @@ func (s *Store) View(fn func(*Snapshot) error) error { return s.present(false, f
 func (s *Store) Peek(fn func(*Snapshot) error) error { return s.present(true, fn) }
 
 func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
 	snap := snapshots.Get().(*Snapshot)
 	defer snap.close()
 	snap.view.Reset(s.head, hot)
@@ -70,19 +86,23 @@ func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
 // Moments before the horizon are a *CompactedError, those that have not come
 // yet a *FutureError. It must not be called inside Update; Tx.At is for that.
 func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
 	if err := s.settle(ts); err != nil {
 		return err
 	}
-	return s.at(ts, fn)
+	return s.at(ts, ts, fn)
 }
 
-func (s *Store) at(ts Timestamp, fn func(*Snapshot) error) error {
+// at is the store at ts, of which what was committed up to see is seen.
+func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
 	if err := s.horizon.Check(ts); err != nil {
 		return err
 	}
 	snap := snapshots.Get().(*Snapshot)
 	defer snap.close()
-	snap.view.ResetAt(s.head, ts)
+	snap.view.ResetAt(s.head, see)
 	snap.store, snap.moment = s, ts
 	if err := fn(snap); err != nil {
 		return err
@@ -128,7 +148,10 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) (Timestamp, erro
 		if panicked != nil {
 			panic(panicked)
 		}
-		return r.ts, errors.Join(failed, r.err)
+		if failed != nil {
+			return 0, failed
+		}
+		return r.ts, r.err
 	case <-ctx.Done():
 		return 0, fmt.Errorf("%w: %w", ErrInDoubt, ctx.Err())
 	}

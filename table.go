@@ -38,7 +38,9 @@ type IndexSpec struct {
 
 	// Keys calls add for each key under which a document is to be found. It
 	// must be a pure function of its arguments and is never called for
-	// deleted documents. Changing what it computes needs Reindex.
+	// deleted documents. No two documents may have the same key, so a key
+	// mostly ends with the id; and a key has at most 1 MiB, or the document is
+	// refused. Changing what Keys computes needs Reindex.
 	Keys func(id string, value []byte, add func(key []byte))
 }
 
@@ -58,11 +60,21 @@ type Index struct {
 // Name is the table's name.
 func (t *Table) Name() string { return t.def.Name }
 
-// ByID is the index by id, which every table has.
-func (t *Table) ByID() *Index { return &t.byID }
+// ByID is the index by id, which every table has; nil if t is.
+func (t *Table) ByID() *Index {
+	if t == nil {
+		return nil
+	}
+	return &t.byID
+}
 
-// Index is a declared index; nil if there is none of that name.
-func (t *Table) Index(name string) *Index { return t.indexes[name] }
+// Index is a declared index; nil if there is none of that name, or t is nil.
+func (t *Table) Index(name string) *Index {
+	if t == nil {
+		return nil
+	}
+	return t.indexes[name]
+}
 
 // tablesGlobal is the catalog of tables in the file: a JSON object from a
 // table's name to its id and the names of its indexes.
@@ -71,6 +83,7 @@ const tablesGlobal = "tables"
 type catalogEntry struct {
 	ID      schema.TableID `json:"id"`
 	Counted bool           `json:"counted,omitempty"`
+	Prefix  int            `json:"prefix,omitempty"` // elements that are counted by; 0 if not counted
 	Indexes []string       `json:"indexes,omitempty"`
 }
 
@@ -118,10 +131,14 @@ func (c catalog) declare(specs []TableSpec) (tables map[string]*Table, grown, ch
 				return nil, false, false, fmt.Errorf("%w: index %d of %q is called %q, not %q", ErrTable, i+1, spec.Name, known.Indexes[i], x.Name)
 			}
 		}
-		more := len(spec.Indexes) > len(known.Indexes) || spec.Counted && !known.Counted
+		countedBy := 0
+		if spec.Counted {
+			countedBy = spec.Prefix
+		}
+		more := len(spec.Indexes) > len(known.Indexes) || spec.Counted && countedBy != known.Prefix
 		grown = grown || exists && more
 		changed = changed || !exists || more || spec.Counted != known.Counted
-		known.Counted = spec.Counted
+		known.Counted, known.Prefix = spec.Counted, countedBy
 		if tables[spec.Name], err = newTable(spec, known.ID); err != nil {
 			return nil, false, false, err
 		}
@@ -157,7 +174,7 @@ func newTable(spec TableSpec, id schema.TableID) (*Table, error) {
 
 // undeclared makes definitions for tables that the catalog has and the
 // program did not declare: their rows have entries by id alone. A table with
-// declared indexes must be declared.
+// declared indexes, or with counts, must be declared.
 func (c catalog) undeclared(tables map[string]*Table, defs map[schema.TableID]*index.Table) error {
 	for name, e := range c {
 		if tables[name] != nil {
@@ -165,6 +182,9 @@ func (c catalog) undeclared(tables map[string]*Table, defs map[schema.TableID]*i
 		}
 		if len(e.Indexes) > 0 {
 			return fmt.Errorf("%w: %q has the indexes %q and must be declared", ErrTable, name, e.Indexes)
+		}
+		if e.Counted {
+			return fmt.Errorf("%w: %q is counted and must be declared", ErrTable, name)
 		}
 		defs[e.ID] = &index.Table{ID: e.ID, Name: name}
 	}

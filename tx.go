@@ -51,10 +51,14 @@ func (tx *Tx) Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document,
 // At is Store.At for use inside a transaction. It sees nothing of the
 // transactions that are under way, this one included.
 func (tx *Tx) At(ts Timestamp, fn func(*Snapshot) error) error {
-	if newest := tx.store.head.Newest(); ts > newest && ts > tx.ts {
+	if tx.view.Ended() {
+		return errEnded
+	}
+	newest := tx.store.head.Newest()
+	if ts > newest && ts > tx.ts {
 		return &FutureError{Asked: ts, Newest: newest}
 	}
-	return tx.store.at(min(ts, tx.ts-1), fn)
+	return tx.store.at(ts, min(ts, newest), fn)
 }
 
 // Put makes value the document's newest version. id is copied; value is kept
@@ -77,6 +81,9 @@ func (tx *Tx) Delete(t *Table, id, note []byte) error {
 }
 
 func (tx *Tx) write(t *Table, id []byte, row Document) error {
+	if tx.view.Ended() {
+		return errEnded
+	}
 	if t == nil {
 		return errNoTable
 	}
@@ -107,8 +114,7 @@ func (tx *Tx) write(t *Table, id []byte, row Document) error {
 	if stored.Value == nil && !row.Deleted {
 		stored.Value = []byte{}
 	}
-	tx.store.head.Stage(t.def, old, stored)
-	return nil
+	return tx.store.head.Stage(t.def, old, stored)
 }
 
 // checkSize refuses what the file could not hold.

@@ -55,7 +55,7 @@ func (h *Head) adopt(a adoption) {
 	if present || h.tail.Watermark() > a.at {
 		return
 	}
-	s := &span{key: a.key, work: a.tree, workBytes: a.bytes}
+	s := newSpan(a.key, a.tree, a.bytes)
 	if newest > a.at && !h.catchUp(s, a, runs) {
 		return
 	}
@@ -77,8 +77,8 @@ func (h *Head) load(t *index.Table, k rangeKey) (*span, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &span{key: k, work: tr, workBytes: bytes}
-	if bytes <= h.budget/largestShare {
+	s := newSpan(k, tr, bytes)
+	if s.workBytes <= h.budget/largestShare {
 		h.mu.Lock()
 		h.ranges.publish(s, past.at)
 		h.ranges.add(s)

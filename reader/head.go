@@ -27,6 +27,7 @@ type Head struct {
 	group sync.Mutex // held while a group is run and committed
 
 	mu     sync.RWMutex
+	closed bool
 	newest schema.Timestamp // of the last published transaction
 	docs   docs
 	ranges ranges
@@ -80,7 +81,7 @@ func (h *Head) Warm(row *schema.Row) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.budget > 0 {
-		h.docs.put(row)
+		h.publishRow(row)
 		h.docs.shrink(h.budget)
 	}
 }
@@ -123,8 +124,12 @@ func (h *Head) Counts() index.Counts {
 	return h.counts.now
 }
 
-// Close closes the idle read sessions.
+// Close closes the idle read sessions, and from now on those that views
+// return.
 func (h *Head) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
 	var first error
 	for {
 		select {
@@ -210,9 +215,22 @@ func (h *Head) take() (schema.Session, error) {
 }
 
 func (h *Head) give(s schema.Session) {
+	if !h.keep(s) {
+		s.Close()
+	}
+}
+
+// keep makes a session idle; false if there are enough, or the head is closed.
+func (h *Head) keep(s schema.Session) bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if h.closed {
+		return false
+	}
 	select {
 	case h.idle <- s:
+		return true
 	default:
-		s.Close()
+		return false
 	}
 }

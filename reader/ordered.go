@@ -43,9 +43,12 @@ type Ordered struct {
 // Len is the number of elements.
 func (o *Ordered) Len() int { return o.tree.Len() }
 
-// At is the element at rank i, from 0; i must be less than Len.
+// At is the element at rank i, from 0; ErrNotFound, bare, if there is none.
 func (o *Ordered) At(i int) (Item, error) {
-	key, e, _ := o.tree.GetAt(i)
+	key, e, ok := o.tree.GetAt(i)
+	if !ok {
+		return Item{}, ErrNotFound
+	}
 	return o.item(key, e)
 }
 

@@ -30,6 +30,15 @@ type span struct {
 	used      atomic.Bool
 }
 
+// spanOverhead is what a range costs beside its elements: the span (96
+// bytes), its two trees (24 each), and its places in the ring and in the map.
+// An empty range costs that too, and there may be any number of empty ones.
+const spanOverhead = 256
+
+func newSpan(k rangeKey, work *tree, elements int64) *span {
+	return &span{key: k, work: work, workBytes: elements + int64(len(k.prefix)) + spanOverhead}
+}
+
 // ranges is the ordered ranges of the head, least recently loaded first.
 type ranges struct {
 	byKey map[rangeKey]*span

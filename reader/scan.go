@@ -77,6 +77,10 @@ func (v *View) scanTree(t *index.Table, tr *tree, r schema.KeyRange, limit int, 
 			return yield(Item{key, e.row}, nil)
 		}
 		row, err := v.resolve(t, e.id)
+		if err == ErrNotFound {
+			limit++
+			return true
+		}
 		return yield(Item{key, row}, err) && err == nil
 	}
 	switch {
@@ -116,6 +120,10 @@ func (v *View) scanSources(t *index.Table, k rangeKey, r schema.KeyRange, limit 
 			return
 		}
 		item, err := v.item(t, e)
+		if err == ErrNotFound {
+			limit++
+			continue
+		}
 		if collect && err == nil {
 			collect = found.add(item, e, v.head.budget)
 		}
@@ -150,20 +158,26 @@ func (v *View) sources(r schema.KeyRange) merge {
 	return m
 }
 
-// item resolves an index entry to the document that it leads to.
+// item resolves an index entry to the document that it leads to; ErrNotFound,
+// bare, if the transaction has deleted that since it began to scan.
 func (v *View) item(t *index.Table, e schema.Entry) (Item, error) {
 	if e.Index.Number() == 0 {
 		row, err := v.version(t, e.Key, e.TS)
+		if v.tx && err == nil && row.Deleted {
+			err = ErrNotFound
+		}
 		return Item{e.Key, row}, err
 	}
 	row, err := v.resolve(t, e.ID)
 	return Item{e.Key, row}, err
 }
 
-// resolve is the live document that an entry of a declared index leads to.
+// resolve is the live document that an entry of a declared index leads to;
+// ErrNotFound, bare, if the transaction has deleted it since it read the
+// entry.
 func (v *View) resolve(t *index.Table, id string) (*schema.Row, error) {
 	row, err := v.Get(t, []byte(id))
-	if err == ErrNotFound {
+	if err == ErrNotFound && !v.tx {
 		err = fmt.Errorf("%w: an index of %s leads to %q, which is deleted at %d", schema.ErrCorrupt, t.Name, id, v.at)
 	}
 	return row, err

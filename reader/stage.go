@@ -1,6 +1,8 @@
 package reader
 
 import (
+	"fmt"
+
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
 )
@@ -102,16 +104,40 @@ func (h *Head) lookUpStaged(v *View, t *index.Table, id []byte, live bool) (*sch
 	return v.cold(t, string(id))
 }
 
+// stagedVersion is a document's version of exactly ts that a transaction of
+// the group has written; nil if none has.
+func (h *Head) stagedVersion(t *index.Table, id string, ts schema.Timestamp) *schema.Row {
+	i, ok := h.staged.byID[documentKey{t.ID, id}]
+	for ; ok && i >= 0; i = h.staged.changes[i].prior {
+		if row := h.staged.changes[i].row; row.TS == ts {
+			return row
+		}
+	}
+	return nil
+}
+
 // Stage makes row the newest version of its document; old is the newest
 // version so far, nil if there is none. Staging a document twice in one
-// transaction, with the same timestamp, replaces the row.
-func (h *Head) Stage(t *index.Table, old, row *schema.Row) {
+// transaction, with the same timestamp, replaces the row. An error says that
+// a key of the row in a declared index is too long, and nothing is staged.
+func (h *Head) Stage(t *index.Table, old, row *schema.Row) error {
 	s := &h.staged
+	from := len(s.entries)
+	s.entries = s.deriver.Derive(s.entries, t, old, row)
+	for _, e := range s.entries[from:] {
+		if len(e.Key) > schema.MaxIDBytes {
+			s.entries = s.entries[:from]
+			return fmt.Errorf("%w: a key of %d bytes in index %q of %q, at most %d", index.ErrDeclaration,
+				len(e.Key), t.Indexes[e.Index.Number()-1].Name, t.Name, schema.MaxIDBytes)
+		}
+	}
 	key := documentKey{t.ID, row.ID}
 	prior, again := s.byID[key]
+	insert := h.tail.Insert
 	switch {
 	case again && s.changes[prior].row.TS == row.TS:
 		s.changes[prior].row = row
+		insert = h.tail.Replace
 	case again:
 		s.byID[key] = len(s.changes)
 		s.changes = append(s.changes, change{t, row, old, prior})
@@ -120,10 +146,9 @@ func (h *Head) Stage(t *index.Table, old, row *schema.Row) {
 		s.changes = append(s.changes, change{t, row, old, -1})
 	}
 	s.memos[t.ID%memoCount] = memo{t, row.ID, row}
-	from := len(s.entries)
-	s.entries = s.deriver.Derive(s.entries, t, old, row)
-	h.tail.Insert(s.entries[from:])
+	insert(s.entries[from:])
 	h.stageRanges(t, s.entries[from:])
+	return nil
 }
 
 // stageRanges brings the ordered ranges that are here up to date.
@@ -262,6 +287,9 @@ func (h *Head) publishRow(row *schema.Row) {
 func (h *Head) Abandon() {
 	h.rollback(mark{})
 	h.clearStaged()
+	if h.staged.view != nil {
+		h.staged.view.release() // no Seal came if a transaction ended the goroutine
+	}
 }
 
 // maxScratch is how many staged changes the group's buffers keep room for

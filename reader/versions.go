@@ -28,11 +28,14 @@ func (v *View) Versions(t *index.Table, id string, r VersionRange) iter.Seq2[*sc
 			yield(nil, ErrCold)
 			return
 		}
-		w := walk{v: v, t: t, id: id, from: r.From - 1, to: min(r.To, v.at)}
+		w := walk{v: v, t: t, id: id, from: r.From - 1, to: min(r.To, v.at), page: versionPage}
 		if r.To == 0 {
 			w.to = v.at
 		}
 		left := r.Limit
+		if left > 0 {
+			w.page = min(left, versionPage)
+		}
 		w.each(r.Newest, func(e schema.Entry) bool {
 			row, err := v.version(t, e.Key, e.TS)
 			if !yield(row, err) || err != nil {
@@ -54,6 +57,7 @@ type walk struct {
 	t        *index.Table
 	id       string
 	from, to schema.Timestamp // from < ts <= to
+	page     int              // entries read from the file at once
 }
 
 func (w *walk) each(newest bool, visit func(schema.Entry) bool, fail func(error)) {
@@ -93,7 +97,7 @@ func (w *walk) file(newest bool, visit func(schema.Entry) bool, fail func(error)
 	for w.from < w.to {
 		s, err := w.v.session()
 		if err == nil {
-			page, err = s.Versions(page[:0], schema.ByID(w.t.ID), w.id, w.from, w.to, newest, versionPage)
+			page, err = s.Versions(page[:0], schema.ByID(w.t.ID), w.id, w.from, w.to, newest, w.page)
 		}
 		if err != nil {
 			fail(err)
@@ -102,7 +106,7 @@ func (w *walk) file(newest bool, visit func(schema.Entry) bool, fail func(error)
 		if !visitAll(page, visit) {
 			return false
 		}
-		if len(page) < versionPage {
+		if len(page) < w.page {
 			return true
 		}
 		if last := page[len(page)-1].TS; newest {

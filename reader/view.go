@@ -53,6 +53,10 @@ func (h *Head) transactionView() *View {
 // Timestamp is the moment that the view reads at.
 func (v *View) Timestamp() schema.Timestamp { return v.at }
 
+// Ended says that the view can no longer be used: there is none, or it was
+// set to zero.
+func (v *View) Ended() bool { return v == nil || v.head == nil }
+
 // Close returns what the view has borrowed.
 func (v *View) Close() {
 	if !v.tx {
@@ -174,8 +178,8 @@ func (v *View) tailEntry(x schema.IndexID, key string) (schema.Entry, bool) {
 // version is a document's version at exactly ts, which an index entry led to.
 func (v *View) version(t *index.Table, id string, ts schema.Timestamp) (*schema.Row, error) {
 	if v.tx {
-		if i, ok := v.head.staged.byID[documentKey{t.ID, id}]; ok && v.head.staged.changes[i].row.TS == ts {
-			return v.head.staged.changes[i].row, nil
+		if row := v.head.stagedVersion(t, id, ts); row != nil {
+			return row, nil
 		}
 	}
 	if row, ok := v.head.find(t, []byte(id), ts, false); ok && row != nil && row.TS == ts {

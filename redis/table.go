@@ -16,7 +16,7 @@ const onWorker Flags = 1 << 31
 // Commands is the table of all commands, sorted by name.
 func Commands() []Command {
 	all := slices.Concat(
-		stringCommands, keyCommands, expiryCommands, scanCommands, hashCommands, databaseCommands, objectCommands, databaseCommands,
+		stringCommands, keyCommands, expiryCommands, scanCommands, hashCommands, databaseCommands,
 		connectionCommands, clientCommands, transactionCommands, watchCommands,
 		serverCommands, configCommands, commandCommands,
 		atCommands, historyCommands,

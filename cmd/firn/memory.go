@@ -5,7 +5,7 @@ import "runtime/debug"
 // What the server takes beside its documents: the index tail, buffers of
 // connections, the runtime.
 const (
-	baseBytes = 96 << 20
+	baseBytes = 64 << 20
 	gcPercent = 100
 )
 

@@ -94,9 +94,7 @@ func serveCommand() *cobra.Command {
 	f.IntVar(&s.loops, "loops", 1, "event loops")
 	f.StringVar(&s.pprof, "pprof", "", "loopback address to serve profiles on")
 	for _, hidden := range []string{"loops", "pprof"} {
-		if err := f.MarkHidden(hidden); err != nil {
-			panic(err) // the flag is defined above
-		}
+		f.Lookup(hidden).Hidden = true
 	}
 	return c
 }

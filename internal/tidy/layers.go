@@ -39,11 +39,6 @@ var leaves = map[string]bool{
 // conformance is the package that any test may import, whatever its level.
 const conformance = "schema/schematest"
 
-// testedThrough are internal packages whose tests need the package that they
-// were made for: a disk that loses power is only worth something under a
-// store that commits.
-var testedThrough = map[string]string{"internal/crashvfs": "schema"}
-
 // ownModules are the directories with a go.mod of their own. They are users
 // of the project and not part of its layers.
 var ownModules = []string{"e2e", "tools"}
@@ -75,7 +70,7 @@ func mayImport(from, to string, test bool) bool {
 	switch {
 	case from == to:
 		return true // an external test imports the package that it tests
-	case test && (to == conformance || to == testedThrough[from]):
+	case test && to == conformance:
 		return true
 	case !known:
 		return false
