@@ -187,7 +187,7 @@ func rebuild(engine schema.Engine, session schema.Session, defs map[schema.Table
 // mergeWhenFull keeps the tail bounded while a log is replayed.
 func mergeWhenFull(app schema.Appender, tail *index.Tail, counts index.Counts) func(Timestamp) error {
 	return func(Timestamp) error {
-		if active, _ := tail.Size(); active.Entries < 2*maxTail {
+		if active, _ := tail.Size(); active.Entries < maxTail {
 			return nil
 		}
 		return mergeAll(app, tail, counts)

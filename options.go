@@ -45,7 +45,7 @@ type Options struct {
 	Retention time.Duration
 
 	// TailEntries bounds the index entries that wait in memory to be merged
-	// into the file; 0 chooses by Memory, at most 262,144.
+	// into the file; 0 chooses by Memory, at most 1,048,576.
 	TailEntries int
 
 	// MaxQueue bounds the transactions that wait for the writer; 0 is 65,536.
@@ -66,7 +66,7 @@ const (
 	tailShare     = 4
 	minTailBytes  = 4 << 20
 	bytesPerEntry = 128
-	maxTail       = 1 << 18
+	maxTail       = 1 << 20
 )
 
 func (o Options) withDefaults() Options {

@@ -284,7 +284,7 @@ func (st *story) showID(id string) string {
 
 func (st *story) showVersion(doc *Document) string {
 	if doc.Deleted {
-		return strings.TrimSpace(fmt.Sprintf("@%d %s is gone %s", doc.TS, st.showID(doc.ID), doc.Value))
+		return strings.TrimSuffix(fmt.Sprintf("@%d %s is gone: %s", doc.TS, st.showID(doc.ID), doc.Value), ": ")
 	}
 	return fmt.Sprintf("@%d %s = %s", doc.TS, st.showID(doc.ID), doc.Value)
 }

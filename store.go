@@ -121,9 +121,8 @@ func (s *Store) settle(ts Timestamp) error {
 		return &FutureError{Asked: ts, Newest: newest}
 	}
 	s.writer.Clock().Pass(ts)
-	s.head.Lock() // a group that is under way may have been stamped before
-	s.head.Unlock()
-	return nil
+	// A group that is under way may have been stamped before: wait for it.
+	return s.writer.Maintain(context.Background(), func(schema.Appender) error { return nil })
 }
 
 // Update runs fn as a transaction and commits what it wrote. It returns the

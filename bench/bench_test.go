@@ -143,10 +143,11 @@ func TestVerdictNamesTheBar(t *testing.T) {
 		figure float64
 		want   string
 	}{
-		{"throughput/SET/P=1/everysec", 0.82, "≥ 0.82: met"},
-		{"throughput/SET/P=1/everysec", 0.81, "≥ 0.82: **missed**"},
-		{"wal/P=1", 400, "≤ 400: met"},
-		{"wal/P=1", 401, "≤ 400: **missed**"},
+		{"throughput/SET/P=1/everysec", 1, "≥ 0.7: met; aim 1 met"},
+		{"throughput/SET/P=1/everysec", 0.7, "≥ 0.7: met; aim 1 missed"},
+		{"throughput/SET/P=1/everysec", 0.69, "≥ 0.7: **missed**"},
+		{"wal/P=1", 700, "≤ 1200: met; aim 700 met"},
+		{"wal/P=1", 1201, "≤ 1200: **missed**"},
 		{"wal/P=3", 1, ""},
 	} {
 		if got := verdict(tt.key, tt.figure); got != tt.want {
@@ -158,7 +159,7 @@ func TestVerdictNamesTheBar(t *testing.T) {
 // Every bar belongs to a row that exists; a misspelt key would be a bar that
 // nobody is held to.
 func TestEveryBarHasItsRow(t *testing.T) {
-	keys := map[string]bool{"open/clean": true, "open/killed": true, "memory/MiB": true}
+	keys := map[string]bool{"open/clean": true, "open/killed": true, "memory/MiB": true, "embedded": true}
 	pairs := []pair{{fsync: "no"}, {fsync: "everysec"}, {fsync: "always"}}
 	outcomes := map[row]*outcome{}
 	for _, p := range pairs {

@@ -52,6 +52,7 @@ type measurement struct {
 // measurements are run and reported in this order.
 var measurements = []measurement{
 	{"throughput", measureThroughput},
+	{"embedded", measureEmbedded},
 	{"wal", measureWAL},
 	{"memory", measureMemory},
 	{"open", measureOpen},

@@ -29,10 +29,13 @@ func (r *Run) Scan(dst []schema.Entry, kr schema.KeyRange, at schema.Timestamp, 
 			dst = append(dst, best)
 			limit--
 		}
-		if kr.Reverse {
-			kr.To = key
-		} else {
+		switch {
+		case !kr.Reverse:
 			kr.From = key + "\x00"
+		case key == "": // as the end of a range it would mean the index's end
+			return dst, kr, true
+		default:
+			kr.To = key
 		}
 	}
 	return dst, kr, false

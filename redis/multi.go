@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"errors"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -115,7 +117,7 @@ func (s *Session) exec(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte,
 		w.Array(len(s.multi.queue))
 		w.Buf, err = s.execQueue(w.Buf, r, tx)
 	}
-	if err == firn.ErrCold {
+	if errors.Is(err, firn.ErrCold) {
 		return w.Buf[:start], err
 	}
 	s.endMulti()
@@ -139,7 +141,7 @@ func (s *Session) execQueue(out []byte, r firn.Reader, tx *firn.Tx) ([]byte, err
 		if out, err = s.run(out, q, r, tx); err == nil {
 			continue
 		}
-		if _, known := wire(err); !known || err == firn.ErrCold {
+		if _, known := wire(err); !known {
 			return out, err
 		}
 	}

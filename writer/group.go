@@ -39,7 +39,7 @@ func (w *Writer) group(jobs []Job) error {
 		return nil
 	}
 	w.dirty.Store(true)
-	w.stats.count(len(rows))
+	w.stats.count(w.wrote, len(rows))
 	state.Publish()
 	answer(jobs, w.lasts, nil)
 	return nil
@@ -48,7 +48,7 @@ func (w *Writer) group(jobs []Job) error {
 // run runs the jobs' transactions in order.
 func (w *Writer) run(jobs []Job) {
 	state := w.opts.State
-	w.lasts = w.lasts[:0]
+	w.lasts, w.wrote = w.lasts[:0], 0
 	w.clock.look()
 	for _, j := range jobs {
 		var last schema.Timestamp
@@ -59,7 +59,7 @@ func (w *Writer) run(jobs []Job) {
 				state.Rollback()
 			} else if state.Wrote() {
 				last = ts
-				w.stats.commits.Add(1)
+				w.wrote++
 			}
 		}
 		w.lasts = append(w.lasts, last)
@@ -87,7 +87,7 @@ func (w *Writer) commit(rows []*schema.Row) error {
 		slice = w.sliceFor(len(rows))
 	}
 	err := w.commitWith(rows, slice)
-	if err != nil && slice > 0 && !errors.Is(err, ErrInDoubt) {
+	if err != nil && slice > 0 && !errors.Is(err, ErrInDoubt) && !errors.Is(err, schema.ErrBusy) {
 		w.opts.Logger.Warn("commit without merging", "error", err)
 		err = w.commitWith(rows, 0)
 	}

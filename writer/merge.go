@@ -1,5 +1,7 @@
 package writer
 
+import "errors"
+
 // A merge is done in slices of entries, one with each group's commit: twice
 // as many as the group has rows, so that a merge ends before the tail has
 // filled again, within bounds that keep the group's latency. Measured: an
@@ -52,11 +54,14 @@ func (w *Writer) mergeIdle() bool {
 	if !w.merger.Active() {
 		return false
 	}
-	if err := w.mergeSlice(minSlice * 2); err != nil {
+	err := w.mergeSlice(minSlice * 2)
+	switch {
+	case errors.Is(err, ErrInDoubt):
+		w.doubt(err)
+	case err != nil:
 		w.opts.Logger.Warn("merge", "error", err)
-		return false
 	}
-	return true
+	return err == nil
 }
 
 // onIdle is called once after nothing has happened for a while.

@@ -7,8 +7,9 @@ type stats struct {
 	groups, failedGroups, commits, rows, checkpoints, walPages atomic.Int64
 }
 
-func (s *stats) count(rows int) {
+func (s *stats) count(commits, rows int) {
 	s.groups.Add(1)
+	s.commits.Add(int64(commits))
 	s.rows.Add(int64(rows))
 }
 

@@ -149,8 +149,6 @@ func (w *Writer) sync() {
 		return
 	}
 	if err := w.opts.Engine.Sync(); err != nil {
-		err = fmt.Errorf("%w: fsync: %w", ErrInDoubt, err)
-		w.fatal.CompareAndSwap(nil, &err)
-		w.queue.wake()
+		w.doubt(fmt.Errorf("%w: fsync: %w", ErrInDoubt, err))
 	}
 }

@@ -98,7 +98,7 @@ type Options struct {
 	Logger     *slog.Logger
 
 	MaxQueue    int   // transactions that may wait; default 65,536
-	TailEntries int   // entries in the tail that start a merge; default 262,144
+	TailEntries int   // entries in the tail that start a merge; default 1,048,576
 	TailBytes   int64 // approximate memory of the tail that starts one; default 64 MiB
 
 	// Idle is how long nothing must have happened before the writer merges the
@@ -108,7 +108,7 @@ type Options struct {
 
 const (
 	defaultMaxQueue    = 1 << 16
-	defaultTailEntries = 1 << 18
+	defaultTailEntries = 1 << 20
 	defaultTailBytes   = 64 << 20
 	defaultIdle        = time.Second
 
@@ -157,6 +157,7 @@ type Writer struct {
 	stats  stats
 
 	lasts []schema.Timestamp // scratch: the last timestamp of each job of a group
+	wrote int                // transactions of the group that wrote
 }
 
 // New makes a writer. Nothing happens until Run.
@@ -242,6 +243,9 @@ func (w *Writer) Run(ctx context.Context) error {
 	stop()
 	beside.Wait()
 	if err == nil {
+		err = w.failure() // of the last fsync
+	}
+	if err == nil {
 		err = w.finish()
 	}
 	return err
@@ -279,24 +283,32 @@ func (w *Writer) loop(ctx context.Context) error {
 	}
 }
 
-// turn does what one round of the loop has found. Its error is fatal.
+// turn does what one round of the loop has found. Its error is fatal. However
+// it ends, everything that it was given is answered.
 func (w *Writer) turn(jobs []Job, execs []exec) error {
+	unreached := ErrClosed // the answer to requests that are never run
+	defer func() {
+		for _, e := range execs {
+			e.done <- unreached
+		}
+	}()
 	if err := w.failure(); err != nil {
 		answer(jobs, nil, err)
-		for _, e := range execs {
-			e.done <- err
-		}
+		unreached = err
 		return err
 	}
 	if len(jobs) > 0 {
 		if err := w.group(jobs); err != nil {
+			unreached = err
 			return err
 		}
 	}
-	for _, e := range execs {
-		err := w.execOne(e)
-		e.done <- err
+	for len(execs) > 0 {
+		err := w.execOne(execs[0])
+		execs[0].done <- err
+		execs = execs[1:]
 		if errors.Is(err, ErrInDoubt) {
+			unreached = err
 			return err
 		}
 	}
@@ -316,6 +328,12 @@ func (w *Writer) fail(err error) {
 	w.opts.Logger.Error("the writer has stopped", "error", err)
 }
 
+// doubt notes an outcome that is not known; the loop stops at its next turn.
+func (w *Writer) doubt(err error) {
+	w.fatal.CompareAndSwap(nil, &err)
+	w.queue.wake()
+}
+
 // failure is why the writer has stopped, nil if it has not.
 func (w *Writer) failure() error {
 	if cause := w.fatal.Load(); cause != nil {
@@ -327,7 +345,11 @@ func (w *Writer) failure() error {
 // finish leaves a file that opens fast: everything merged, no write-ahead log.
 func (w *Writer) finish() error {
 	for w.startMerge() || w.merger.Active() {
-		if err := w.mergeSlice(maxSlice); err != nil {
+		err := w.mergeSlice(maxSlice)
+		if errors.Is(err, ErrInDoubt) {
+			return err
+		}
+		if err != nil {
 			w.opts.Logger.Warn("merge at close", "error", err)
 			return nil // the log has everything; the next open replays it
 		}

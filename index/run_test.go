@@ -1,0 +1,273 @@
+package index
+
+// A run answers like a sorted list of its entries, however they came into it,
+// whatever was taken out again, and however many versions a key has.
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/firndb/firn/schema"
+)
+
+// seeded is a random source whose seed is printed when the test fails.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// reference is a run in the simplest way: entries in order.
+type reference []schema.Entry
+
+func (r *reference) insert(entries []schema.Entry) {
+	*r = append(*r, entries...)
+	slices.SortFunc(*r, compare)
+}
+
+func (r *reference) remove(entries []schema.Entry) {
+	*r = slices.DeleteFunc(*r, func(e schema.Entry) bool {
+		return slices.ContainsFunc(entries, func(gone schema.Entry) bool { return compare(e, gone) == 0 })
+	})
+}
+
+func (r reference) at(x schema.IndexID, key string, at schema.Timestamp) (found schema.Entry, ok bool) {
+	for _, e := range r {
+		if e.Index == x && e.Key == key && e.TS <= at {
+			found, ok = e, true
+		}
+	}
+	return found, ok
+}
+
+func (r reference) scan(kr schema.KeyRange, at schema.Timestamp) []schema.Entry {
+	var all []schema.Entry
+	for _, e := range r {
+		if e.Index != kr.Index || e.Key < kr.From || kr.To != "" && e.Key >= kr.To || e.TS > at {
+			continue
+		}
+		if n := len(all); n > 0 && all[n-1].Key == e.Key {
+			all[n-1] = e
+		} else {
+			all = append(all, e)
+		}
+	}
+	if kr.Reverse {
+		slices.Reverse(all)
+	}
+	return all
+}
+
+const testKeys = 30
+
+// testKey is the n-th key; the first is empty, which an index may have too.
+func testKey(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("k%02d", n)
+}
+
+// fillRun inserts groups into a run and its reference, taking some out again,
+// and reads now and then, so that parts of every age and size come about.
+// Every fourth entry is a version of one key.
+func fillRun(t *testing.T, random *rand.Rand, r *Run, groups int) (reference, schema.Timestamp) {
+	t.Helper()
+	var want reference
+	ts := schema.Timestamp(10)
+	for range groups {
+		var group []schema.Entry
+		for range 1 + random.IntN(40) {
+			key := testKey(random.IntN(testKeys))
+			if random.IntN(4) == 0 {
+				key = testKey(7)
+			}
+			ts += schema.Timestamp(1 + random.IntN(3))
+			group = append(group, schema.Entry{Index: schema.ByID(1) + schema.IndexID(random.IntN(3)), Deleted: random.IntN(3) == 0, TS: ts, Key: key, ID: fmt.Sprint(ts)})
+		}
+		r.insert(group)
+		want.insert(group)
+		switch random.IntN(8) {
+		case 0:
+			gone := group[random.IntN(len(group)):]
+			r.remove(gone)
+			want.remove(gone)
+		case 1:
+			r.Slice(nil, schema.Entry{}, 1) // sorts what is recent
+			gone := group[:1]
+			r.remove(gone)
+			want.remove(gone)
+		}
+	}
+	return want, ts
+}
+
+func TestRunAgreesWithAList(t *testing.T) {
+	for _, groups := range []int{1, 20, 400} {
+		t.Run(fmt.Sprintf("groups=%d", groups), func(t *testing.T) {
+			random, r := seeded(t), newRun()
+			want, last := fillRun(t, random, r, groups)
+			for range 300 {
+				at := schema.Timestamp(random.Int64N(int64(last) + 20))
+				x := schema.ByID(1) + schema.IndexID(random.IntN(4))
+				checkAt(t, r, want, x, testKey(random.IntN(testKeys+1)), at)
+			}
+			for range 100 {
+				at := schema.Timestamp(random.Int64N(int64(last) + 20))
+				kr := schema.KeyRange{Index: schema.ByID(1) + schema.IndexID(random.IntN(4)), Reverse: random.IntN(2) == 0}
+				kr.From, kr.To = testKey(random.IntN(testKeys)), testKey(random.IntN(testKeys))
+				checkScan(t, r, want, kr, at, 1+random.IntN(testKeys+2))
+			}
+			checkSize(t, r, want)
+			checkSlices(t, r, want)
+		})
+	}
+}
+
+func checkAt(t *testing.T, r *Run, want reference, x schema.IndexID, key string, at schema.Timestamp) {
+	t.Helper()
+	got, ok := r.At(x, key, at)
+	expected, has := want.at(x, key, at)
+	if got != expected || ok != has {
+		t.Fatalf("At(%d, %q, %d): got %v, %t, want %v, %t", x, key, at, got, ok, expected, has)
+	}
+	if newer := r.Newer(x, key, at); newer != slices.ContainsFunc(want, func(e schema.Entry) bool {
+		return e.Index == x && e.Key == key && e.TS > at
+	}) {
+		t.Fatalf("Newer(%d, %q, %d): got %t, want %t", x, key, at, newer, !newer)
+	}
+	var versions []schema.Entry
+	for _, e := range want {
+		if e.Index == x && e.Key == key && e.TS > at/2 && e.TS <= at {
+			versions = append(versions, e)
+		}
+	}
+	if got := r.Versions(nil, x, key, at/2, at); !slices.Equal(got, versions) {
+		t.Fatalf("Versions(%d, %q, %d, %d):\n got %v\nwant %v", x, key, at/2, at, got, versions)
+	}
+}
+
+// checkScan scans in pages of limit; a page that is not full must be the last.
+func checkScan(t *testing.T, r *Run, want reference, kr schema.KeyRange, at schema.Timestamp, limit int) {
+	t.Helper()
+	expected := want.scan(kr, at)
+	var got []schema.Entry
+	rest := kr
+	for pages := 0; ; pages++ {
+		before := len(got)
+		var done bool
+		got, rest, done = r.Scan(got, rest, at, limit)
+		if n := len(got) - before; n > limit || n < limit && !done || pages > testKeys {
+			t.Fatalf("page %d of %+v at %d: got %d entries, done %t, want %d unless it is the last", pages, kr, at, n, done, limit)
+		}
+		if done {
+			break
+		}
+	}
+	if !slices.Equal(got, expected) {
+		t.Fatalf("scan of %+v at %d in pages of %d:\n got %v\nwant %v", kr, at, limit, got, expected)
+	}
+}
+
+func checkSize(t *testing.T, r *Run, want reference) {
+	t.Helper()
+	expected := Size{Entries: len(want)}
+	for _, e := range want {
+		expected.Bytes += entryBytes(e)
+	}
+	if got := r.Size(); got != expected {
+		t.Errorf("size: got %+v, want %+v", got, expected)
+	}
+}
+
+func checkSlices(t *testing.T, r *Run, want reference) {
+	t.Helper()
+	for _, n := range []int{1, 7, len(want), len(want) + 1} {
+		var got []schema.Entry
+		after := schema.Entry{}
+		for {
+			before := len(got)
+			got = r.Slice(got, after, n)
+			if len(got)-before < n {
+				break
+			}
+			after = got[len(got)-1]
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("slices of %d: got %d entries, want %d in order", n, len(got), len(want))
+		}
+	}
+}
+
+// TestEmptyKeyIsAKey scans back to the empty key, which as the end of a range
+// would mean the end of the index.
+func TestEmptyKeyIsAKey(t *testing.T) {
+	r, x := newRun(), schema.Index(1, 1)
+	entries := []schema.Entry{{Index: x, TS: 1, Key: "", ID: "a"}, {Index: x, TS: 2, Key: "b", ID: "b"}}
+	r.insert(entries)
+	checkScan(t, r, entries, schema.KeyRange{Index: x, Reverse: true}, 9, 1)
+	checkScan(t, r, entries, schema.KeyRange{Index: x}, 9, 1)
+}
+
+// TestRunMayBeReadWhileItGrows is for the race detector: readers see every
+// entry up to the timestamp that was handed to them.
+func TestRunMayBeReadWhileItGrows(t *testing.T) {
+	tail, x := NewTail(0), schema.ByID(1)
+	const rounds = 3000
+	inserted := make(chan schema.Timestamp, 1)
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for ts := range inserted {
+				runs := tail.Runs()
+				if e, ok := runs.Active.At(x, "k", ts); !ok || e.TS != ts {
+					t.Errorf("newest at %d: got %v, %t, want it", ts, e, ok)
+				}
+				if got := len(runs.Active.Versions(nil, x, "k", 0, ts)); got != int(ts) {
+					t.Errorf("versions up to %d: got %d, want all", ts, got)
+				}
+			}
+		})
+	}
+	for ts := schema.Timestamp(1); ts <= rounds; ts++ {
+		failed := []schema.Entry{{Index: x, TS: ts, Key: "failed"}, {Index: x, TS: ts, Key: "z"}}
+		tail.Insert(failed)
+		tail.Insert([]schema.Entry{{Index: x, TS: ts, Key: "k"}})
+		tail.Remove(failed)
+		select {
+		case inserted <- ts:
+		default:
+		}
+	}
+	close(inserted)
+	readers.Wait()
+	if got := tail.Runs().Active.Len(); got != rounds {
+		t.Errorf("entries left: got %d, want %d", got, rounds)
+	}
+}
+
+// TestReplaceLeavesOneEntry writes a document twice in one transaction.
+func TestReplaceLeavesOneEntry(t *testing.T) {
+	for _, sorted := range []bool{false, true} {
+		tail, x := NewTail(0), schema.ByID(1)
+		tail.Insert([]schema.Entry{{Index: x, TS: 5, Key: "k"}})
+		if sorted {
+			tail.Runs().Active.Slice(nil, schema.Entry{}, 1)
+		}
+		again := schema.Entry{Index: x, TS: 5, Key: "k", Deleted: true}
+		tail.Replace([]schema.Entry{again})
+		got := tail.Runs().Active.Slice(nil, schema.Entry{}, 9)
+		if want := []schema.Entry{again}; !slices.Equal(got, want) {
+			t.Errorf("sorted before %t: got %v, want %v", sorted, got, want)
+		}
+	}
+}
