@@ -106,7 +106,7 @@ func (l *loop) read(c *conn) {
 		c.ended = true
 	}
 	c.session.Fill(n)
-	c.readable = n == len(space) // less means that there was no more
+	c.readable = c.hup || n == len(space) // less means that there was no more
 	l.advance(c)
 }
 

@@ -1,0 +1,100 @@
+package reader
+
+// The figures behind a range read: elements per second from each place that
+// they may be in.
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/firndb/firn/schema"
+)
+
+// BenchmarkScan reads a range of 1,000 documents of 64 bytes.
+func BenchmarkScan(b *testing.B) {
+	const size = 1000
+	for _, tt := range []struct {
+		source string
+		budget int64
+		merge  func(g *rig)
+	}{
+		{"head", 64 << 20, func(g *rig) {}},
+		{"tail", 0, func(g *rig) {}},
+		{"file", 0, func(g *rig) { g.merge(-1) }},
+		{"both", 0, func(g *rig) { g.merge(-1); fillGroup(g, size, 2) }},
+	} {
+		b.Run(fmt.Sprintf("source=%s/elements=%d", tt.source, size), func(b *testing.B) {
+			g := newRig(b, tt.budget)
+			fillGroup(g, size, 1)
+			tt.merge(g)
+			if _, err := g.view().Ordered(things, schema.ByID(things.ID), group("g")); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				v := new(View)
+				v.Reset(g.head, false)
+				n := 0
+				for _, err := range v.Scan(things, whole("g"), 0) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				v.Close()
+				if n != size {
+					b.Fatalf("got %d elements, want %d", n, size)
+				}
+			}
+			b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "elements/s")
+		})
+	}
+}
+
+// BenchmarkMerge walks index entries alone, of which the tail has every
+// step-th again: what merging costs without the documents.
+func BenchmarkMerge(b *testing.B) {
+	const size = 10_000
+	for _, step := range []int{1, 10, 100} {
+		b.Run(fmt.Sprintf("keys=%d/in_tail=%d", size, size/step), func(b *testing.B) {
+			g := newRig(b, 0)
+			fillGroup(g, size, 1)
+			g.merge(-1)
+			fillGroup(g, size, step)
+			v := g.view()
+			b.ReportAllocs()
+			for b.Loop() {
+				m := v.sources(whole("g"))
+				n := 0
+				for {
+					_, ok, err := m.next()
+					if err != nil {
+						b.Fatal(err)
+					}
+					if !ok {
+						break
+					}
+					n++
+				}
+				if n != size {
+					b.Fatalf("got %d keys, want %d", n, size)
+				}
+			}
+			b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "keys/s")
+		})
+	}
+}
+
+// fillGroup writes every step-th member of a group.
+func fillGroup(g *rig, size, step int) {
+	g.t.Helper()
+	value := string(make([]byte, 64))
+	g.must(func(x tx) error {
+		for n := 0; n < size; n += step {
+			if err := x.put(things, thing("g", n), value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

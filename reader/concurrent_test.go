@@ -1,0 +1,284 @@
+package reader
+
+// The rule: however readers, the writer, merges and evictions meet, every view
+// sees exactly one moment.
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firndb/firn/schema"
+)
+
+// observation is what a view at a moment saw of a document.
+type observation struct {
+	key      int
+	at, seen schema.Timestamp
+}
+
+// TestFillNeverInstallsAnOldVersion lets readers fetch documents from the file
+// into the head while the writer replaces them, then holds every answer
+// against the history.
+func TestFillNeverInstallsAnOldVersion(t *testing.T) {
+	const keys, commits, readers = 8, 600, 3
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	g := newRig(t, 4*keys*(slotOverhead+10)/2) // half of them fit, a quarter of the budget each at most
+	history := make([][]schema.Timestamp, keys)
+	id := func(k int) []byte { return fmt.Appendf(nil, "key %d", k) }
+	done := make(chan struct{})
+	var found [readers][]observation
+	var run errgroup.Group
+	for i := range readers {
+		run.Go(func() error {
+			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			for {
+				select {
+				case <-done:
+					return nil
+				default:
+				}
+				v := new(View)
+				v.Reset(g.head, false)
+				for range 3 {
+					k := rng.IntN(keys)
+					o := observation{key: k, at: v.at}
+					row, err := v.Get(plain, id(k))
+					if err == nil {
+						o.seen = row.TS
+					} else if err != ErrNotFound {
+						return err
+					}
+					found[i] = append(found[i], o)
+				}
+				v.Close()
+			}
+		})
+	}
+	rng := rand.New(rand.NewPCG(seed, readers))
+	for n := range commits {
+		k := rng.IntN(keys)
+		if err := g.commit(func(x tx) error {
+			history[k] = append(history[k], x.ts)
+			return x.put(plain, id(k), "v")
+		}); err != nil {
+			t.Error(err)
+			break
+		}
+		switch n % 50 {
+		case 20:
+			g.merge(1)
+		case 40:
+			g.merge(-1)
+		}
+	}
+	close(done)
+	if err := run.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, observations := range found {
+		for _, o := range observations {
+			if want := newestBefore(history[o.key], o.at); o.seen != want {
+				t.Fatalf("key %d at %d: got version %d, want %d", o.key, o.at, o.seen, want)
+			}
+		}
+	}
+	for k := range keys {
+		want := newestBefore(history[k], schema.MaxTimestamp)
+		if row, err := g.view().Get(plain, id(k)); err != nil || row.TS != want {
+			t.Errorf("key %d at the end: got %v, %v, want version %d", k, row, err, want)
+		}
+	}
+}
+
+func newestBefore(versions []schema.Timestamp, at schema.Timestamp) schema.Timestamp {
+	i := sort.Search(len(versions), func(i int) bool { return versions[i] > at })
+	if i == 0 {
+		return 0
+	}
+	return versions[i-1]
+}
+
+// The invariant of the ranges below: in every transaction one member goes and
+// another comes, so that a group always has groupSize of them, and what one
+// member gives another gets, so that their values always add up to the same.
+const (
+	groupSize  = 20
+	groupTotal = groupSize * 100
+	groupCount = 3
+)
+
+func seedGroups(x tx) error {
+	for name := range groupCount {
+		for n := range groupSize {
+			if err := x.put(things, thing(strconv.Itoa(name), n), "100"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reshuffle replaces a member by a new one and moves an amount to another.
+func reshuffle(x tx, name string, fresh int, rng *rand.Rand) error {
+	if rng.IntN(5) == 0 {
+		if _, err := x.view.Ordered(things, schema.ByID(things.ID), group(name)); err != nil {
+			return err
+		}
+	}
+	var members []*schema.Row
+	for item, err := range x.view.Scan(things, whole(name), 0) {
+		if err != nil {
+			return err
+		}
+		members = append(members, item.Doc)
+	}
+	if len(members) != groupSize {
+		return fmt.Errorf("a transaction sees %d members, want %d", len(members), groupSize)
+	}
+	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	gone, _ := strconv.Atoi(string(members[0].Value))
+	kept, _ := strconv.Atoi(string(members[1].Value))
+	return errors.Join(
+		x.del(things, []byte(members[0].ID)),
+		x.put(things, []byte(members[1].ID), strconv.Itoa(kept+gone-7)),
+		x.put(things, thing(name, fresh), "7"))
+}
+
+// sum adds up what a view sees of a group in one way.
+func sum(items func(func(Item, error) bool)) (n, total int, err error) {
+	for item, err := range items {
+		if err != nil {
+			return n, total, err
+		}
+		value, err := strconv.Atoi(string(item.Doc.Value))
+		if err != nil {
+			return n, total, err
+		}
+		n, total = n+1, total+value
+	}
+	return n, total, nil
+}
+
+// checkGroup reads a group in a random way.
+func checkGroup(v *View, name string, rng *rand.Rand) error {
+	var n, total int
+	var err error
+	how := rng.IntN(4)
+	switch how {
+	case 0:
+		n, total, err = sum(v.Scan(things, whole(name), 0))
+	case 1:
+		r := whole(name)
+		r.Reverse = true
+		n, total, err = sum(v.Scan(things, r, 0))
+	case 2:
+		o, err := v.Ordered(things, schema.ByID(things.ID), group(name))
+		if err != nil {
+			return err
+		}
+		if n, total, err = sum(o.Ascend(nil)); err != nil || o.Len() != n {
+			return fmt.Errorf("ordered has %d, walking it gives %d, %v", o.Len(), n, err)
+		}
+	case 3:
+		n, err = v.Count(things, group(name))
+		total = groupTotal
+	}
+	if err != nil || n != groupSize || total != groupTotal {
+		return fmt.Errorf("group %s at %d, way %d: got %d members, total %d, %v, want %d, %d",
+			name, v.at, how, n, total, err, groupSize, groupTotal)
+	}
+	return nil
+}
+
+// TestRangesAreOneMoment lets readers load ranges into the head while the
+// writer changes them. The budget holds one of three, so that they come and go.
+func TestRangesAreOneMoment(t *testing.T) {
+	for _, budget := range []int64{0, 16 << 10, 1 << 20} {
+		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
+			seed := uint64(time.Now().UnixNano())
+			t.Logf("seed %d", seed)
+			g := newRig(t, budget)
+			g.must(seedGroups)
+			first := g.head.Newest()
+			done := make(chan struct{})
+			var run errgroup.Group
+			for i := range 3 {
+				run.Go(func() error {
+					rng := rand.New(rand.NewPCG(seed, uint64(i)))
+					for {
+						select {
+						case <-done:
+							return nil
+						default:
+						}
+						if err := readGroups(g, first, rng); err != nil {
+							return err
+						}
+					}
+				})
+			}
+			rng := rand.New(rand.NewPCG(seed, 10))
+			err := g.shuffleGroups(150, rng)
+			close(done)
+			if err := errors.Join(err, run.Wait()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// readGroups checks all groups in one view, of the present or of the past.
+func readGroups(g *rig, first schema.Timestamp, rng *rand.Rand) error {
+	v := new(View)
+	v.Reset(g.head, false)
+	if rng.IntN(3) == 0 {
+		newest := v.at
+		v.Close()
+		v.ResetAt(g.head, first+schema.Timestamp(rng.Int64N(int64(newest-first)+1)))
+	}
+	defer v.Close()
+	for range 4 {
+		if err := checkGroup(v, strconv.Itoa(rng.IntN(groupCount)), rng); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shuffleGroups commits groups of transactions of which some fail.
+func (g *rig) shuffleGroups(commits int, rng *rand.Rand) error {
+	var failed error
+	for n := range commits {
+		var transactions []func(tx) error
+		for i := range 1 + rng.IntN(3) {
+			transactions = append(transactions, func(x tx) error {
+				if err := reshuffle(x, strconv.Itoa(rng.IntN(groupCount)), groupSize+3*n+i, rng); err != nil {
+					failed = errors.Join(failed, err)
+					return err
+				}
+				if rng.IntN(4) == 0 {
+					return errStop
+				}
+				return nil
+			})
+		}
+		if err := errors.Join(g.commit(transactions...), failed); err != nil {
+			return err
+		}
+		switch n % 20 {
+		case 5, 15:
+			g.merge(2)
+		case 10:
+			g.merge(-1)
+		}
+	}
+	return nil
+}
