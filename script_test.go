@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -154,23 +153,25 @@ func (st *story) operate(c script.Call) string {
 }
 
 // crash goes on with the files as they are now, as if the process had ended:
-// nothing is merged, and the write-ahead log is full.
+// nothing is merged, and the write-ahead log is full. The writer copies them,
+// because it is the one who changes them.
 func (st *story) crash() {
 	next := filepath.Join(st.dir, strconv.Itoa(len(st.path))+filepath.Base(st.path))
-	for _, suffix := range []string{"", "-wal"} {
-		from, err := os.Open(st.path + suffix)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		st.must(err)
-		to, err := os.Create(next + suffix)
-		st.must(err)
-		_, err = io.Copy(to, from)
-		st.must(errors.Join(err, from.Close(), to.Close()))
-	}
+	st.must(st.store.writer.Maintain(context.Background(), func(schema.Appender) error {
+		return errors.Join(duplicate(st.path, next), duplicate(st.path+"-wal", next+"-wal"))
+	}))
 	st.must(st.store.Close())
 	st.path = next
 	st.open()
+}
+
+// duplicate copies a file; one that is not there is empty.
+func duplicate(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(to, content, 0o600)
 }
 
 // log shows the truth: the rows of the log, oldest first.

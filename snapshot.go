@@ -85,7 +85,7 @@ func (s *Snapshot) Timestamp() Timestamp { return s.view.Timestamp() }
 
 // Moment implements Reader.
 func (s *Snapshot) Moment() Timestamp {
-	if s.moment != 0 {
+	if s.moment != 0 || s.view.Ended() {
 		return s.moment
 	}
 	s.moment = s.store.writer.Clock().Now()

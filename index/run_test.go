@@ -29,17 +29,6 @@ func seeded(t *testing.T) *rand.Rand {
 // reference is a run in the simplest way: entries in order.
 type reference []schema.Entry
 
-func (r *reference) insert(entries []schema.Entry) {
-	*r = append(*r, entries...)
-	slices.SortFunc(*r, compare)
-}
-
-func (r *reference) remove(entries []schema.Entry) {
-	*r = slices.DeleteFunc(*r, func(e schema.Entry) bool {
-		return slices.ContainsFunc(entries, func(gone schema.Entry) bool { return compare(e, gone) == 0 })
-	})
-}
-
 func (r reference) at(x schema.IndexID, key string, at schema.Timestamp) (found schema.Entry, ok bool) {
 	for _, e := range r {
 		if e.Index == x && e.Key == key && e.TS <= at {
@@ -77,7 +66,7 @@ func testKey(n int) string {
 	return fmt.Sprintf("k%02d", n)
 }
 
-// fillRun inserts groups into a run and its reference, taking some out again,
+// fillRun inserts groups into a run and its reference, taking some back,
 // and reads now and then, so that parts of every age and size come about.
 // Every fourth entry is a version of one key.
 func fillRun(t *testing.T, random *rand.Rand, r *Run, groups int) (reference, schema.Timestamp) {
@@ -95,24 +84,21 @@ func fillRun(t *testing.T, random *rand.Rand, r *Run, groups int) (reference, sc
 			group = append(group, schema.Entry{Index: schema.ByID(1) + schema.IndexID(random.IntN(3)), Deleted: random.IntN(3) == 0, TS: ts, Key: key, ID: fmt.Sprint(ts)})
 		}
 		r.insert(group)
-		want.insert(group)
-		switch random.IntN(8) {
-		case 0:
-			gone := group[random.IntN(len(group)):]
-			r.remove(gone)
-			want.remove(gone)
-		case 1:
+		if random.IntN(8) == 0 {
 			r.Slice(nil, schema.Entry{}, 1) // sorts what is recent
-			gone := group[:1]
-			r.remove(gone)
-			want.remove(gone)
 		}
+		if kept := random.IntN(8 * len(group)); kept < len(group) {
+			r.remove(group[kept:])
+			group = group[:kept]
+		}
+		want = append(want, group...)
 	}
+	slices.SortFunc(want, compare)
 	return want, ts
 }
 
 func TestRunAgreesWithAList(t *testing.T) {
-	for _, groups := range []int{1, 20, 400} {
+	for _, groups := range []int{1, 20, 400, 2000} {
 		t.Run(fmt.Sprintf("groups=%d", groups), func(t *testing.T) {
 			random, r := seeded(t), newRun()
 			want, last := fillRun(t, random, r, groups)
@@ -129,6 +115,9 @@ func TestRunAgreesWithAList(t *testing.T) {
 			}
 			checkSize(t, r, want)
 			checkSlices(t, r, want)
+			if got := len(r.parts()); got > 2*mergeParts {
+				t.Errorf("parts of %d entries: got %d, want at most %d", len(want), got, 2*mergeParts)
+			}
 		})
 	}
 }

@@ -19,6 +19,7 @@ type rig struct {
 	head   *Head
 	merger *index.Merger
 	now    schema.Timestamp // of the last transaction
+	slice  int              // entries of a merge under way that each commit takes along
 }
 
 // watched is an engine that counts what its sessions are asked for, and can
@@ -149,8 +150,8 @@ func (g *rig) commit(transactions ...func(tx) error) error {
 	rows := g.head.Seal()
 	app := g.engine.Appender()
 	err := errors.Join(app.Begin(), app.Append(rows))
-	if g.merger.Active() {
-		_, failed := g.merger.Write(app, 64)
+	if g.slice > 0 && g.merger.Active() {
+		_, failed := g.merger.Write(app, g.slice)
 		err = errors.Join(err, failed, app.Commit())
 		g.merger.Committed()
 	} else {

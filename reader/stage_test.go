@@ -140,6 +140,9 @@ func TestTransactionsMayWriteWhileTheyScan(t *testing.T) {
 				g.must(func(x tx) error {
 					return x.put(things, thing("g", 39), "v") // staged by a neighbour
 				}, func(x tx) error {
+					if err := x.put(things, thing("g", 39), "v"); err != nil {
+						return err
+					}
 					if loaded {
 						if _, err := x.view.Ordered(things, r.Index, r.From); err != nil {
 							return err
@@ -150,11 +153,14 @@ func TestTransactionsMayWriteWhileTheyScan(t *testing.T) {
 							return err
 						}
 						seen++
-						next := string(thing("g", seen))
+						next := thing("g", seen)
+						if seen == 20 {
+							next = thing("g", 39) // which this transaction has written
+						}
 						if item.Doc.Deleted {
 							return fmt.Errorf("%q is deleted", item.Key)
 						}
-						if err := errors.Join(x.del(things, []byte(item.Doc.ID)), x.del(things, []byte(next))); err != nil {
+						if err := errors.Join(x.del(things, []byte(item.Doc.ID)), x.del(things, next)); err != nil {
 							return err
 						}
 					}

@@ -111,6 +111,18 @@ func TestLongHistoriesCostNothing(t *testing.T) {
 				t.Errorf("scan over %d versions: got %q, want %q", versions, got, want)
 			}
 		})
+		for _, newest := range []bool{false, true} {
+			n := 0
+			for row, err := range g.view().Versions(things, string(id), VersionRange{Newest: newest}) {
+				if err != nil || row.ID != string(id) {
+					t.Fatal(row, err)
+				}
+				n++
+			}
+			if n != versions {
+				t.Errorf("all versions, newest first %t: got %d, want %d", newest, n, versions)
+			}
+		}
 		few = count(func(v *View) {
 			n := 0
 			for range v.Versions(things, string(id), VersionRange{Newest: true, Limit: 2}) {

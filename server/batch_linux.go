@@ -1,6 +1,10 @@
 package server
 
-import "github.com/firndb/firn"
+import (
+	"time"
+
+	"github.com/firndb/firn"
+)
 
 // batch is the writes that one round of a loop found, of all its sessions,
 // as one batch for the store: they share a commit, and come back together.
@@ -26,13 +30,51 @@ func (l *loop) join(c *conn) {
 	b.ends = append(b.ends, total)
 }
 
+// gatherTime is how long the writes of a round wait for company. A commit
+// costs the same for one session as for fifty, in time and in bytes written.
+const gatherTime = 50 * time.Microsecond
+
+// gathering says whether the batch should wait another moment: fewer sessions
+// are in it than wrote together lately. A lone writer never waits.
+func (l *loop) gathering() bool {
+	if !l.hasBatch() {
+		return false
+	}
+	n := len(l.batch.conns)
+	if n >= l.crowd {
+		l.crowd, l.since = n, time.Time{}
+		return false
+	}
+	now := time.Now()
+	if l.since.IsZero() {
+		l.since = now
+	}
+	if now.Sub(l.since) < gatherTime {
+		return true
+	}
+	l.crowd -= (l.crowd - n + 7) / 8
+	l.since = time.Time{}
+	return false
+}
+
+func (l *loop) hasBatch() bool { return l.batch != nil && len(l.batch.conns) > 0 }
+
+// maxInline is how many transactions the loop commits itself, where a commit
+// is only a write to a file: on two processors that makes 85,000 SETs of
+// 40,000 to 59,000 by waking the writer and being woken by it. More are worth
+// the help of another processor.
+const maxInline = 64
+
 // submit hands the batch of this round to the store.
 func (l *loop) submit() {
-	b := l.batch
-	if b == nil || len(b.conns) == 0 {
+	if !l.hasBatch() {
 		return
 	}
+	b := l.batch
 	l.batch = nil
+	if l.server.inline && b.Len() <= maxInline && l.server.redis.Store().TrySubmit(b) {
+		return
+	}
 	if err := l.server.redis.Store().Submit(b); err != nil {
 		b.Done(0, err)
 	}

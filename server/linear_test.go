@@ -20,7 +20,7 @@ import (
 // operation is what one client asked about one key.
 type operation struct {
 	key   int
-	word  string // GET, SET, INCR or CAS, which is INCR in a watched transaction
+	word  string // GET, SET, INCR or CAS, which is INCR by hand: WATCH, GET, SET
 	value int    // of SET
 }
 
@@ -98,38 +98,56 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 
 // operate does one operation and returns what was seen.
 func (c *client) operate(o operation) (int, error) {
-	commands := map[string]string{
-		"GET":  "GET k:%d\r\n",
-		"SET":  "SET k:%d %d\r\n",
-		"INCR": "INCR k:%d\r\n",
-		"CAS":  "WATCH k:%d\r\nMULTI\r\nINCR k:%[1]d\r\nEXEC\r\n",
+	key := fmt.Sprintf("k:%d", o.key)
+	switch o.word {
+	case "SET":
+		return c.number("SET %s %d\r\n", key, o.value)
+	case "CAS":
+		return c.compareAndSet(key)
 	}
-	format := commands[o.word]
-	args := []any{o.key}
-	if o.word == "SET" {
-		args = append(args, o.value)
-	}
-	if _, err := fmt.Fprintf(c, format, args...); err != nil {
+	return c.number("%s %s\r\n", o.word, key)
+}
+
+// compareAndSet adds one to a key unless somebody else changes it meanwhile.
+func (c *client) compareAndSet(key string) (int, error) {
+	if _, err := c.number("WATCH %s\r\n", key); err != nil {
 		return 0, err
 	}
-	if o.word == "CAS" {
-		for range 3 { // OK, OK, QUEUED
-			if line, err := c.in.ReadString('\n'); err != nil || line[0] != '+' {
-				return 0, fmt.Errorf("got %q: %w", line, err)
-			}
-		}
+	n, err := c.number("GET %s\r\n", key)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := c.number("MULTI\r\n"); err != nil {
+		return 0, err
+	}
+	if _, err := c.number("SET %s %d\r\n", key, n+1); err != nil {
+		return 0, err
+	}
+	executed, err := c.number("EXEC\r\n")
+	if executed == refused || err != nil {
+		return executed, err
+	}
+	return n + 1, nil
+}
+
+// number sends a command and returns the number that it replies, 0 for OK,
+// QUEUED and nil, refused for an EXEC that did nothing.
+func (c *client) number(format string, args ...any) (int, error) {
+	if _, err := fmt.Fprintf(c, format, args...); err != nil {
+		return 0, err
 	}
 	line, err := c.in.ReadString('\n')
 	switch {
 	case err != nil:
 		return 0, err
-	case line == "$-1\r\n":
-		return 0, nil
 	case line == "*-1\r\n":
 		return refused, nil
-	case line == "+OK\r\n":
+	case line == "$-1\r\n" || line[0] == '+':
 		return 0, nil
-	case line[0] == '$' || line[0] == '*':
+	case line == "*1\r\n":
+		_, err = c.in.ReadString('\n')
+		return 0, err
+	case line[0] == '$':
 		if line, err = c.in.ReadString('\n'); err != nil {
 			return 0, err
 		}

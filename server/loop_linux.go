@@ -35,10 +35,12 @@ type loop struct {
 	doors    map[int32]bool // listening sockets; those of the first loop only
 	peers    []*loop        // all loops, to spread new connections over
 	turn     int
-	waiting  int     // sessions that are with the store or a worker
-	again    []*conn // have more to read than one call gave
-	reading  []*conn // again, while it is worked off
-	batch    *batch
+	waiting  int       // sessions that are with the store or a worker
+	again    []*conn   // have more to read than one call gave
+	reading  []*conn   // again, while it is worked off
+	batch    *batch    // the writes of this round
+	crowd    int       // how many sessions wrote together lately
+	since    time.Time // when the batch began to wait for more of them; zero: not yet
 	workers  *workers
 	nextTick time.Time
 	ending   bool
@@ -160,6 +162,9 @@ func (l *loop) run() error {
 		}
 		l.readMail()
 		l.readAgain()
+		if !l.ending && l.gathering() {
+			continue
+		}
 		l.submit()
 		l.tick()
 		if !l.ending {
@@ -178,7 +183,7 @@ func (l *loop) run() error {
 // scheduler nothing, and only then in a call that may block.
 func (l *loop) poll() (int, error) {
 	n, err := pollNow(l.epoll, l.events)
-	if n > 0 || err != nil || len(l.again) > 0 {
+	if n > 0 || err != nil || len(l.again) > 0 || l.hasBatch() {
 		return n, err
 	}
 	l.sleeping.Store(true)

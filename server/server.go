@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
 )
 
@@ -70,6 +71,7 @@ type Server struct {
 	redis     *redis.Server
 	opts      Options
 	listeners []net.Listener
+	inline    bool // a commit does not wait for the disk, so loops make it themselves
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // of the portable driver
@@ -80,6 +82,7 @@ type Server struct {
 // Listen opens the sockets that o names; clients that connect wait until Run.
 func Listen(r *redis.Server, o Options) (*Server, error) {
 	s := &Server{redis: r, opts: o.withDefaults(), conns: make(map[net.Conn]bool)}
+	s.inline = r.Store().Stats().Durability != firn.Always
 	for _, address := range o.Listen {
 		l, err := net.Listen("tcp", address)
 		if err != nil {

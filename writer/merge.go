@@ -1,6 +1,9 @@
 package writer
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // A merge is done in slices of entries, one with each group's commit: twice
 // as many as the group has rows, so that a merge ends before the tail has
@@ -62,6 +65,17 @@ func (w *Writer) mergeIdle() bool {
 		w.opts.Logger.Warn("merge", "error", err)
 	}
 	return err == nil
+}
+
+// quiet is how long TryRun must have had nothing to do before a merge goes on
+// without commits to go along with.
+const quiet = 10 * time.Millisecond
+
+// mergeBetween is mergeIdle for a writer that may be used beside Run.
+func (w *Writer) mergeBetween() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.busyBeside(quiet) && w.mergeIdle()
 }
 
 // onIdle is called once after nothing has happened for a while.

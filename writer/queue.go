@@ -144,6 +144,13 @@ func (q *queue) close() ([]Job, []exec) {
 	return jobs, execs
 }
 
+// open says that nothing waits, and that the queue is not closed.
+func (q *queue) open() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.closed && len(q.jobs) == 0 && len(q.execs) == 0
+}
+
 func (q *queue) empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

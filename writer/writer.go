@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -141,8 +142,11 @@ func (o Options) withDefaults() Options {
 
 // Writer serializes all writes.
 //
-//   - Run owns the write session. It answers every job that Submit accepted,
-//     also when it is told to stop: what waits then is run first.
+//   - mu is the right to write: whoever holds it owns the write session, and
+//     everything here that no other lock guards. Run takes it for each turn,
+//     TryRun for its own.
+//   - Run answers every job that Submit accepted, also when it is told to
+//     stop: what waits then is run first.
 //   - Timestamps strictly increase from transaction to transaction.
 //   - After an outcome in doubt nothing is written any more.
 type Writer struct {
@@ -156,8 +160,11 @@ type Writer struct {
 	fatal  atomic.Pointer[error]
 	stats  stats
 
-	lasts []schema.Timestamp // scratch: the last timestamp of each job of a group
-	wrote int                // transactions of the group that wrote
+	mu     sync.Mutex
+	beside atomic.Int64       // when TryRun last ran something, in Unix nanoseconds
+	alone  [1]Job             // scratch: what TryRun runs
+	lasts  []schema.Timestamp // scratch: the last timestamp of each job of a group
+	wrote  int                // transactions of the group that wrote
 }
 
 // New makes a writer. Nothing happens until Run.
@@ -178,6 +185,30 @@ func (w *Writer) Clock() *Clock { return w.clock }
 
 // Submit hands a job over. A nil error means that Done will be called.
 func (w *Writer) Submit(j Job) error { return w.submitted(w.queue.push(j)) }
+
+// TryRun runs j at once on the caller's goroutine, if the writer has nothing
+// else to do, and has called Done when it returns true. It saves two switches
+// between goroutines, at the price of waiting for the commit.
+func (w *Writer) TryRun(j Job) bool {
+	if !w.mu.TryLock() {
+		return false
+	}
+	defer w.mu.Unlock()
+	if w.failure() != nil || !w.queue.open() {
+		return false
+	}
+	w.beside.Store(time.Now().UnixNano())
+	w.alone[0] = j
+	if err := w.turn(w.alone[:], nil); err != nil {
+		w.doubt(err) // Run stops
+	}
+	return true
+}
+
+// busyBeside says whether TryRun ran something within d.
+func (w *Writer) busyBeside(d time.Duration) bool {
+	return time.Now().UnixNano()-w.beside.Load() < int64(d)
+}
 
 // SubmitWait is Submit, but waits while the queue is full. If ctx ends first
 // the job was not accepted.
@@ -259,8 +290,11 @@ func (w *Writer) loop(ctx context.Context) error {
 	var jobs []Job
 	for {
 		var execs []exec
+		w.mu.Lock()
 		jobs, execs = w.queue.take(jobs, maxGroup)
-		if err := w.turn(jobs, execs); err != nil {
+		err := w.turn(jobs, execs)
+		w.mu.Unlock()
+		if err != nil {
 			w.fail(err)
 			return err
 		}
@@ -270,15 +304,23 @@ func (w *Writer) loop(ctx context.Context) error {
 			continue
 		case w.queue.refusing():
 			return nil
-		case w.mergeIdle():
+		case w.mergeBetween():
 			continue
 		}
 		select {
 		case <-w.queue.signal:
 		case <-idle.C:
+			if w.busyBeside(w.opts.Idle) {
+				idle.Reset(w.opts.Idle)
+				continue
+			}
+			w.mu.Lock()
 			w.onIdle()
+			w.mu.Unlock()
 		case <-w.wal.finish:
+			w.mu.Lock()
 			w.finishCheckpoint()
+			w.mu.Unlock()
 		}
 	}
 }

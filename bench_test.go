@@ -1,0 +1,204 @@
+package firn
+
+// The figures that a user of the library asks for: transactions per second by
+// durability and callers, reads per second from memory, from the file and in
+// the past, and how long a store takes to open after a crash.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+)
+
+// benchValue is 128 bytes, about a small JSON document.
+var benchValue = make([]byte, 128)
+
+func benchID(n int) []byte { return fmt.Appendf(nil, "document %08d", n) }
+
+func openBench(b *testing.B, o Options) (*Store, *Table) {
+	b.Helper()
+	o.Tables = []TableSpec{{Name: "documents"}}
+	s := openAt(b, filepath.Join(b.TempDir(), "bench.db"), o)
+	return s, s.Table("documents")
+}
+
+// load writes documents in transactions of a thousand.
+func load(b *testing.B, s *Store, t *Table, documents int) Timestamp {
+	b.Helper()
+	var last Timestamp
+	for n := 0; n < documents; n += 1000 {
+		ts, err := s.Update(b.Context(), func(tx *Tx) error {
+			for i := n; i < min(n+1000, documents); i++ {
+				if err := tx.Put(t, benchID(i), benchValue); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		last = ts
+	}
+	return last
+}
+
+// BenchmarkUpdate writes one document of 128 bytes in each transaction.
+func BenchmarkUpdate(b *testing.B) {
+	for _, d := range []struct {
+		name       string
+		durability Durability
+	}{{"always", Always}, {"everysec", EverySecond}, {"no", None}} {
+		for _, callers := range []int{1, 64} {
+			b.Run(fmt.Sprintf("callers=%d/durability=%s", callers, d.name), func(b *testing.B) {
+				s, documents := openBench(b, Options{Durability: d.durability})
+				update := func(rng *rand.Rand) error {
+					_, err := s.Update(context.Background(), func(tx *Tx) error {
+						return tx.Put(documents, benchID(rng.IntN(100_000)), benchValue)
+					})
+					return err
+				}
+				b.ReportAllocs()
+				b.ResetTimer()
+				runCallers(b, callers, update)
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "transactions/s")
+			})
+		}
+	}
+}
+
+// runCallers calls fn b.N times in all, from a number of goroutines.
+func runCallers(b *testing.B, callers int, fn func(*rand.Rand) error) {
+	failed := make(chan error, callers) // one from each
+	for i := range callers {
+		n := b.N / callers
+		if i < b.N%callers {
+			n++
+		}
+		go func() {
+			rng := rand.New(rand.NewPCG(1, uint64(i)))
+			var err error
+			for range n {
+				err = errors.Join(err, fn(rng))
+			}
+			failed <- err
+		}()
+	}
+	for range callers {
+		if err := <-failed; err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+// BenchmarkGet reads one document of 10,000, each of which has two versions:
+// the newer from memory or from the file, the older from the file.
+func BenchmarkGet(b *testing.B) {
+	const size = 10_000
+	for _, at := range []string{"now", "past"} {
+		for _, head := range []string{"hot", "cold"} {
+			b.Run(fmt.Sprintf("at=%s/head=%s", at, head), func(b *testing.B) {
+				o := Options{Durability: None}
+				if head == "cold" {
+					o.Memory = -1
+				}
+				s, documents := openBench(b, o)
+				past := load(b, s, documents, size)
+				load(b, s, documents, size)
+				rng := rand.New(rand.NewPCG(1, 1))
+				get := func(snap *Snapshot) error {
+					_, err := snap.Get(documents, benchID(rng.IntN(size)))
+					return err
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					var err error
+					if at == "past" {
+						err = s.At(past, get)
+					} else {
+						err = s.View(get)
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reads/s")
+			})
+		}
+	}
+}
+
+// BenchmarkScan walks a table of 10,000 documents, of which every one has been
+// replaced a number of times: how long the history is must not matter.
+func BenchmarkScan(b *testing.B) {
+	const size = 10_000
+	for _, versions := range []int{1, 10} {
+		b.Run(fmt.Sprintf("documents=%d/versions=%d", size, versions), func(b *testing.B) {
+			s, documents := openBench(b, Options{Durability: None})
+			for range versions {
+				load(b, s, documents, size)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				err := s.View(func(snap *Snapshot) error {
+					n := 0
+					for _, err := range snap.Scan(Range{Index: documents.ByID()}) {
+						if err != nil {
+							return err
+						}
+						n++
+					}
+					if n != size {
+						return fmt.Errorf("got %d documents, want %d", n, size)
+					}
+					return nil
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "documents/s")
+		})
+	}
+}
+
+// BenchmarkOpen opens a store that has crashed with a tail to replay.
+func BenchmarkOpen(b *testing.B) {
+	for _, tail := range []int{0, 1000, 50_000} {
+		b.Run(fmt.Sprintf("tail=%d", tail), func(b *testing.B) {
+			s, documents := openBench(b, Options{Durability: None})
+			load(b, s, documents, tail)
+			crashed := filepath.Join(b.TempDir(), "crashed.db") // before the store idles and merges
+			checked(b, duplicate(s.Stats().Path, crashed))
+			checked(b, duplicate(s.Stats().Path+"-wal", crashed+"-wal"))
+			path := filepath.Join(b.TempDir(), "again.db")
+			b.ResetTimer()
+			for range b.N {
+				b.StopTimer()
+				checked(b, duplicate(crashed, path))
+				checked(b, duplicate(crashed+"-wal", path+"-wal"))
+				b.StartTimer()
+				again, err := Open(path, s.opts)
+				b.StopTimer()
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := again.Close(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1000/float64(b.N), "ms/open")
+		})
+	}
+}
+
+func checked(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,324 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// TestMain also fails if a test leaves a goroutine behind.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var errDisk = errors.New("disk is on fire")
+
+// fakeEngine keeps what is committed in memory and fails where it is told to.
+// Each fault is asked before the call does anything.
+type fakeEngine struct {
+	schema.Engine // what the writer does not call
+
+	begin, append, merge, commit, rollback, sync, checkpoint func() error
+
+	mu        sync.Mutex
+	open      bool
+	pending   []*schema.Row
+	merging   int
+	committed [][]*schema.Row // by transaction
+	merged    int             // entries
+	syncs     int
+	begun     int
+}
+
+// fail sets a fault of begin, commit or sync while the writer runs.
+func (e *fakeEngine) fail(at *func() error, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	*at = func() error { return err }
+}
+
+func (e *fakeEngine) asked(fault func() error) error {
+	if fault == nil {
+		return nil
+	}
+	return fault()
+}
+
+func (e *fakeEngine) Appender() schema.Appender { return fakeAppender{e: e} }
+
+func (e *fakeEngine) Sync() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.syncs++
+	return e.asked(e.sync)
+}
+
+func (e *fakeEngine) Checkpoint() (schema.CheckpointResult, error) {
+	return schema.CheckpointResult{}, e.asked(e.checkpoint)
+}
+
+// rows are the committed rows' timestamps, by transaction.
+func (e *fakeEngine) rows() [][]schema.Timestamp {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all [][]schema.Timestamp
+	for _, rows := range e.committed {
+		var one []schema.Timestamp
+		for _, r := range rows {
+			one = append(one, r.TS)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func (e *fakeEngine) has(ts schema.Timestamp) bool {
+	return slices.ContainsFunc(e.rows(), func(rows []schema.Timestamp) bool { return slices.Contains(rows, ts) })
+}
+
+// fakeAppender is the engine's write session. It refuses what is outside a
+// transaction.
+type fakeAppender struct {
+	schema.Appender // what the writer does not call
+	e               *fakeEngine
+}
+
+func (a fakeAppender) Begin() error {
+	a.e.mu.Lock()
+	defer a.e.mu.Unlock()
+	a.e.begun++
+	if a.e.open {
+		return errors.New("transaction within a transaction")
+	}
+	if err := a.e.asked(a.e.begin); err != nil {
+		return err
+	}
+	a.e.open = true
+	return nil
+}
+
+func (a fakeAppender) inTransaction(fault func() error) error {
+	if !a.e.open {
+		return errors.New("write outside a transaction")
+	}
+	return a.e.asked(fault)
+}
+
+func (a fakeAppender) Append(rows []*schema.Row) error {
+	if err := a.inTransaction(a.e.append); err != nil {
+		return err
+	}
+	a.e.pending = append(a.e.pending, rows...)
+	return nil
+}
+
+func (a fakeAppender) Merge(entries []schema.Entry) error {
+	a.e.merging += len(entries)
+	return a.inTransaction(a.e.merge)
+}
+
+func (a fakeAppender) SetGlobal(string, string) error { return a.inTransaction(nil) }
+
+func (a fakeAppender) Commit() error {
+	a.e.mu.Lock()
+	defer a.e.mu.Unlock()
+	if err := a.inTransaction(a.e.commit); err != nil {
+		return err
+	}
+	if len(a.e.pending) > 0 {
+		a.e.committed = append(a.e.committed, a.e.pending)
+	}
+	a.e.merged += a.e.merging
+	a.e.pending, a.e.merging, a.e.open = nil, 0, false
+	return nil
+}
+
+func (a fakeAppender) Rollback() error {
+	a.e.pending, a.e.merging, a.e.open = nil, 0, false
+	return a.e.asked(a.e.rollback)
+}
+
+func (a fakeAppender) Checkpoint() (schema.CheckpointResult, error) {
+	return schema.CheckpointResult{}, a.e.asked(a.e.checkpoint)
+}
+
+func (a fakeAppender) Truncate() (schema.CheckpointResult, error) { return a.Checkpoint() }
+
+func (a fakeAppender) WALPages() (int64, error) { return 0, nil }
+
+// fakeState is rows without a meaning.
+type fakeState struct {
+	mu        sync.Mutex
+	tail      *index.Tail
+	staged    []*schema.Row
+	begun     int
+	published []schema.Timestamp
+}
+
+func (s *fakeState) Lock()                { s.mu.Lock() }
+func (s *fakeState) Unlock()              { s.mu.Unlock() }
+func (s *fakeState) Begin()               { s.begun = len(s.staged) }
+func (s *fakeState) Wrote() bool          { return len(s.staged) > s.begun }
+func (s *fakeState) Rollback()            { s.rollback(s.begun) }
+func (s *fakeState) Seal() []*schema.Row  { return s.staged }
+func (s *fakeState) Abandon()             { s.rollback(0) }
+func (s *fakeState) Counts() index.Counts { return nil }
+
+func (s *fakeState) Publish() {
+	for _, r := range s.staged {
+		s.published = append(s.published, r.TS)
+	}
+	s.staged = nil
+}
+
+func (s *fakeState) rollback(to int) {
+	for _, r := range s.staged[to:] {
+		s.tail.Remove([]schema.Entry{entryOf(r)})
+	}
+	s.staged = s.staged[:to:to]
+}
+
+func (s *fakeState) stage(ts schema.Timestamp) {
+	r := &schema.Row{TS: ts, Table: 1, ID: fmt.Sprint(ts)}
+	s.staged = append(s.staged, r)
+	s.tail.Insert([]schema.Entry{entryOf(r)})
+}
+
+func entryOf(r *schema.Row) schema.Entry {
+	return schema.Entry{Index: schema.ByID(1), TS: r.TS, Key: r.ID}
+}
+
+// shown are the published timestamps.
+func (s *fakeState) shown() []schema.Timestamp {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.published)
+}
+
+// testJob is transactions that write one row each, unless run says otherwise.
+type testJob struct {
+	n    int
+	run  func(i int, ts schema.Timestamp) error
+	done chan answered // capacity 2: so that a second answer shows
+}
+
+type answered struct {
+	last schema.Timestamp
+	err  error
+}
+
+func (j *testJob) Len() int                                  { return j.n }
+func (j *testJob) Transact(i int, ts schema.Timestamp) error { return j.run(i, ts) }
+func (j *testJob) Done(last schema.Timestamp, err error)     { j.done <- answered{last, err} }
+
+// rig is a writer that runs on fakes.
+type rig struct {
+	t      *testing.T
+	w      *Writer
+	engine *fakeEngine
+	state  *fakeState
+	stop   context.CancelFunc
+	ended  chan error // closed when Run has returned; what it returned, unless it did not
+}
+
+// newRig makes a writer that does not run yet.
+func newRig(t *testing.T, o Options) *rig {
+	tail := index.NewTail(0)
+	r := &rig{t: t, engine: &fakeEngine{}, state: &fakeState{tail: tail}, ended: make(chan error, 1)}
+	o.Engine, o.State, o.Tail = r.engine, r.state, tail
+	r.w = New(o)
+	return r
+}
+
+// start runs the writer until the test ends, or until it stops by itself.
+func start(t *testing.T, o Options) *rig {
+	r := newRig(t, o)
+	r.start()
+	return r
+}
+
+func (r *rig) start() {
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	go func() {
+		defer close(r.ended)
+		defer func() { _ = recover() }() // of a job that panics
+		r.ended <- r.w.Run(ctx)
+	}()
+	r.t.Cleanup(func() {
+		stop()
+		for range r.ended {
+		}
+	})
+}
+
+// job makes a job of n transactions.
+func (r *rig) job(n int) *testJob {
+	return &testJob{n: n, done: make(chan answered, 2), run: func(_ int, ts schema.Timestamp) error {
+		r.state.stage(ts)
+		return nil
+	}}
+}
+
+func (r *rig) submit(j *testJob) *testJob {
+	r.t.Helper()
+	if err := r.w.Submit(j); err != nil {
+		r.t.Fatalf("submit: got %v, want no error", err)
+	}
+	return j
+}
+
+// write submits one transaction and waits for its answer.
+func (r *rig) write() answered {
+	r.t.Helper()
+	return r.answer(r.submit(r.job(1)))
+}
+
+// patience is how long a test waits for what must come.
+const patience = 20 * time.Second
+
+func (r *rig) answer(j *testJob) answered {
+	r.t.Helper()
+	select {
+	case a := <-j.done:
+		return a
+	case <-time.After(patience):
+		r.t.Fatal("a job was not answered")
+		return answered{}
+	}
+}
+
+// wantEnd waits for Run and compares what it returned.
+func (r *rig) wantEnd(want error) {
+	r.t.Helper()
+	select {
+	case err := <-r.ended:
+		if !errors.Is(err, want) || want == nil && err != nil {
+			r.t.Errorf("Run: got %v, want %v", err, want)
+		}
+	case <-time.After(patience):
+		r.t.Fatal("Run does not end")
+	}
+}
+
+// hold keeps the writer busy with one job until the function is called, so
+// that what is submitted meanwhile becomes one group.
+func (r *rig) hold() (release func()) {
+	running, gate := make(chan struct{}), make(chan struct{})
+	j := r.job(1)
+	j.run = func(int, schema.Timestamp) error {
+		close(running)
+		<-gate
+		return nil
+	}
+	r.submit(j)
+	<-running
+	return func() { close(gate) }
+}
