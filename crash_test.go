@@ -29,6 +29,7 @@ type crashCommit struct {
 type crashLog struct {
 	commits []crashCommit
 	now     model
+	inside  func() // called in each transaction, if set
 }
 
 // model is the first n commits.
@@ -65,6 +66,9 @@ func (c *crashLog) write(s *Store, random *rand.Rand, point func() int64) error 
 		}
 	}
 	ts, err := s.Update(context.Background(), func(tx *Tx) error {
+		if c.inside != nil {
+			c.inside()
+		}
 		for id, v := range changes {
 			err := error(nil)
 			if v.deleted {
@@ -98,9 +102,12 @@ func crashOptions(d Durability) Options {
 
 // recovered opens what a crash left at path, and says how many commits are
 // there. It is an error if that is not the history up to some commit, if the
-// file is not sound, or if it cannot be written any more.
+// file is not sound, or if it cannot be written any more. The wall clock has
+// stepped back a day since.
 func (c *crashLog) recovered(t *testing.T, path string, random *rand.Rand) (n int, err error) {
-	s, err := Open(path, crashOptions(None))
+	o := crashOptions(None)
+	o.Now = func() time.Time { return time.Now().Add(-24 * time.Hour) }
+	s, err := Open(path, o)
 	if err != nil {
 		return 0, err
 	}

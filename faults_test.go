@@ -190,25 +190,19 @@ func TestAnotherProcessHoldsTheFile(t *testing.T) {
 		}
 		release := schematest.HoldWriteLock(t, path)
 		if patient {
-			running := make(chan struct{})
+			running, released := make(chan struct{}), make(chan struct{})
 			go func() {
-				<-running // the commit comes next, and has to wait
+				defer close(released)
+				<-running
+				<-time.After(20 * time.Millisecond) // the commit waits meanwhile
 				release()
 			}()
-			first := true
-			write := func() int64 { return 0 }
-			if _, err := s.Update(t.Context(), func(*Tx) error {
-				if first {
-					close(running)
-					first = false
-				}
-				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.write(s, random, write); err != nil {
+			c.inside = func() { close(running) }
+			if err := c.write(s, random, nowhere); err != nil {
 				t.Errorf("write that waits for another process: got %v, want no error", err)
 			}
+			c.inside = nil
+			<-released
 		} else {
 			if err := c.write(s, random, nowhere); !errors.Is(err, ErrBusy) || errors.Is(err, ErrInDoubt) {
 				t.Errorf("write while another process writes: got %v, want ErrBusy", err)

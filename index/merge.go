@@ -35,8 +35,9 @@ type Sink interface {
 // A Merger belongs to the writer's goroutine.
 type Merger struct {
 	tail   *Tail
-	counts Counts       // as of the frozen run's last timestamp
-	after  schema.Entry // what has been committed
+	counts Counts           // as of the frozen run's last timestamp
+	after  schema.Entry     // what has been committed
+	newest schema.Timestamp // of what has been committed
 	slice  []schema.Entry
 	last   bool // the slice in hand is the run's last
 }
@@ -51,7 +52,7 @@ func (m *Merger) Start(counts Counts) bool {
 	if !m.tail.Freeze() {
 		return false
 	}
-	m.counts, m.after = counts.clone(), schema.Entry{}
+	m.counts, m.after, m.newest = counts.clone(), schema.Entry{}, 0
 	return true
 }
 
@@ -74,16 +75,27 @@ func (m *Merger) Write(sink Sink, n int) (int, error) {
 	if err := sink.SetGlobal(CountsGlobal, m.counts.encode()); err != nil {
 		return 0, fmt.Errorf("store counts: %w", err)
 	}
-	if err := sink.SetGlobal(WatermarkGlobal, strconv.FormatInt(int64(frozen.maxTS), 10)); err != nil {
+	if err := sink.SetGlobal(WatermarkGlobal, strconv.FormatInt(int64(m.reached()), 10)); err != nil {
 		return 0, fmt.Errorf("store watermark: %w", err)
 	}
 	return len(m.slice), nil
 }
 
+// reached is the newest timestamp in the file once the slice in hand is. It is
+// that of a commit: entries that were taken back do not count.
+func (m *Merger) reached() schema.Timestamp {
+	newest := m.newest
+	for i := range m.slice {
+		newest = max(newest, m.slice[i].TS)
+	}
+	return newest
+}
+
 // Committed says that the slice of the last Write is in the file.
 func (m *Merger) Committed() {
+	m.newest = m.reached()
 	if m.last {
-		m.tail.Drop()
+		m.tail.Drop(m.newest)
 		m.after, m.slice, m.last = schema.Entry{}, nil, false
 		return
 	}

@@ -142,6 +142,26 @@ func TestRunsOutliveTheirMerge(t *testing.T) {
 	}
 }
 
+// TestWatermarkIsACommit takes the newest entries back: their transaction
+// failed, so no commit has their timestamp.
+func TestWatermarkIsACommit(t *testing.T) {
+	for _, n := range []int{1, 3, 10, 100} {
+		tail, s := filledTail(10), newSink()
+		failed := []schema.Entry{{Index: schema.ByID(1), TS: 11, Key: "00"}, {Index: schema.ByID(1), TS: 12, Key: "zz"}}
+		tail.Insert(failed)
+		tail.Remove(failed)
+		m := NewMerger(tail)
+		for m.Start(nil); m.Active(); m.Committed() {
+			if _, err := m.Write(s, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := s.globals[WatermarkGlobal]; got != "10" || tail.Watermark() != 10 {
+			t.Errorf("slices of %d: got watermark %q in the file and %d in memory, want 10", n, got, tail.Watermark())
+		}
+	}
+}
+
 // TestCountsAreThoseOfTheStart changes the counts while they are merged.
 func TestCountsAreThoseOfTheStart(t *testing.T) {
 	counts := Counts{}

@@ -115,8 +115,8 @@ func TestRunAgreesWithAList(t *testing.T) {
 			}
 			checkSize(t, r, want)
 			checkSlices(t, r, want)
-			if got := len(r.parts()); got > 2*mergeParts {
-				t.Errorf("parts of %d entries: got %d, want at most %d", len(want), got, 2*mergeParts)
+			if got := len(r.parts()); got > mergeParts+1 {
+				t.Errorf("parts of %d entries: got %d, want at most %d", len(want), got, mergeParts+1)
 			}
 		})
 	}

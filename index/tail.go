@@ -72,11 +72,12 @@ func (t *Tail) Freeze() bool {
 	return true
 }
 
-// Drop ends a merge whose entries are all in the file, committed.
-func (t *Tail) Drop() {
+// Drop ends a merge whose entries are all in the file, committed; watermark is
+// the newest of their timestamps.
+func (t *Tail) Drop(watermark schema.Timestamp) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.merged.Store(int64(t.frozen.maxTS))
+	t.merged.Store(int64(watermark))
 	t.frozen = nil
 }
 

@@ -40,6 +40,9 @@ const tokenMark = "@"
 // tokenBytes is 16 of the incarnation and 8 of the timestamp, big endian.
 const tokenBytes = 24
 
+// tokenChars is the mark and tokenBytes in base64.
+const tokenChars = 33
+
 // String is the token as text: "@" and 32 characters of URL-safe base64.
 func (t Token) String() string {
 	raw, err := hex.DecodeString(t.Incarnation)
@@ -56,7 +59,8 @@ func IsToken(text string) bool { return strings.HasPrefix(text, tokenMark) }
 // ParseToken reads a token. What it accepts, String gives back.
 func ParseToken(text string) (Token, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimPrefix(text, tokenMark))
-	if err != nil || !IsToken(text) || len(raw) != tokenBytes {
+	// The text's length is compared too because the decoder skips line ends.
+	if err != nil || !IsToken(text) || len(raw) != tokenBytes || len(text) != tokenChars {
 		return Token{}, fmt.Errorf("%w: %q", ErrToken, text)
 	}
 	ts := schema.Timestamp(binary.BigEndian.Uint64(raw[tokenBytes-8:]))

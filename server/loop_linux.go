@@ -39,6 +39,7 @@ type loop struct {
 	again    []*conn   // have more to read than one call gave
 	reading  []*conn   // again, while it is worked off
 	batch    *batch    // the writes of this round
+	toWriter int       // batches that go to the writer before one is committed inline again
 	crowd    int       // how many sessions wrote together lately
 	since    time.Time // when the batch began to wait for more of them; zero: not yet
 	workers  *workers

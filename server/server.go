@@ -23,7 +23,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
 )
 
@@ -82,7 +81,6 @@ type Server struct {
 // Listen opens the sockets that o names; clients that connect wait until Run.
 func Listen(r *redis.Server, o Options) (*Server, error) {
 	s := &Server{redis: r, opts: o.withDefaults(), conns: make(map[net.Conn]bool)}
-	s.inline = r.Store().Stats().Durability != firn.Always
 	for _, address := range o.Listen {
 		l, err := net.Listen("tcp", address)
 		if err != nil {

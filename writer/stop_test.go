@@ -195,6 +195,8 @@ func TestEndedGoroutineLeavesNobodyWaiting(t *testing.T) {
 				if where == "job" && len(r.engine.rows()) != 0 {
 					t.Errorf("rows: got %v, want none", r.engine.rows())
 				}
+				for range r.ended {
+				}
 				if err := r.w.Submit(r.job(1)); !errors.Is(err, ErrClosed) {
 					t.Errorf("submit afterwards: got %v, want ErrClosed", err)
 				}
