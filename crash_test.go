@@ -237,13 +237,14 @@ func record(t *testing.T, random *rand.Rand, commits int) (c *crashLog, w writte
 // TestLogCutAnywhere ends the write-ahead log at every commit, a byte before
 // and behind, and at random.
 func TestLogCutAnywhere(t *testing.T) {
+	t.Parallel()
 	random := seededRandom(t)
-	c, w, ok := record(t, random, 36)
+	c, w, ok := record(t, random, 25)
 	for tries := 0; !ok; tries++ {
 		if tries == 5 {
 			t.Fatal("the log was emptied while it was written, five times")
 		}
-		c, w, ok = record(t, random, 36)
+		c, w, ok = record(t, random, 25)
 	}
 	end := int64(len(w.wal))
 	cuts := []int64{0, 1, 31, 32, 33, end - 1, end}
@@ -321,8 +322,9 @@ func cutPoints(disk *crashvfs.Disk, c *crashLog, random *rand.Rand) []int {
 }
 
 func TestPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
+	t.Parallel()
 	random := seededRandom(t)
-	disk, c := powered(t, random, Always, 30)
+	disk, c := powered(t, random, Always, 24)
 	cutPower(t, disk, c, cutPoints(disk, c, random), crashvfs.Cut{}, random, func(point, n, acknowledged int, err error) {
 		if err != nil || n < acknowledged {
 			t.Errorf("power cut at %d: got %d commits, %v, want the first %d or more", point, n, err, acknowledged)
@@ -333,8 +335,9 @@ func TestPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 // TestPowerCutTakesNewestOnly: without an fsync acknowledged commits may go,
 // but only the newest, and the file stays sound.
 func TestPowerCutTakesNewestOnly(t *testing.T) {
+	t.Parallel()
 	random := seededRandom(t)
-	disk, c := powered(t, random, None, 30)
+	disk, c := powered(t, random, None, 24)
 	lost := 0
 	cutPower(t, disk, c, cutPoints(disk, c, random), crashvfs.Cut{}, random, func(point, n, acknowledged int, err error) {
 		if err != nil {
@@ -350,6 +353,7 @@ func TestPowerCutTakesNewestOnly(t *testing.T) {
 // TestLyingDiskIsFoundOut is the control: on a disk that ignores fsync the
 // test of durability must fail.
 func TestLyingDiskIsFoundOut(t *testing.T) {
+	t.Parallel()
 	random := seededRandom(t)
 	disk, c := powered(t, random, Always, 10)
 	failed := 0

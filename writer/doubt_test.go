@@ -112,7 +112,7 @@ func TestIdleSecondsAreNotSynced(t *testing.T) {
 		for range 3 {
 			r.write()
 			r.write()
-			time.Sleep(time.Minute + time.Second/2) // not when a tick is due
+			time.Sleep(time.Minute + time.Second/5) // not when a tick is due
 		}
 		r.stop()
 		r.wantEnd(nil)
