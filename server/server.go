@@ -70,7 +70,6 @@ type Server struct {
 	redis     *redis.Server
 	opts      Options
 	listeners []net.Listener
-	inline    bool // a commit does not wait for the disk, so loops make it themselves
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // of the portable driver
