@@ -91,6 +91,9 @@ func (w *Writer) truncate() {
 	}
 	r, err := w.app.Truncate()
 	w.checkpointed(r, err)
+	if err == nil && !r.Busy {
+		w.wal.pages = 0
+	}
 }
 
 func (w *Writer) checkpointed(r schema.CheckpointResult, err error) {
@@ -100,9 +103,6 @@ func (w *Writer) checkpointed(r schema.CheckpointResult, err error) {
 	}
 	w.stats.checkpoints.Add(1)
 	w.sawWAL(max(r.LogPages, w.wal.pages))
-	if r.MovedPages == r.LogPages {
-		w.wal.pages = 0
-	}
 }
 
 // runCheckpoints moves pages beside the writer whenever that is due.
