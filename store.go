@@ -32,6 +32,7 @@ type Store struct {
 	head        *reader.Head
 	writer      *writer.Writer
 	horizon     retention.Horizon
+	updates     sync.Pool // of *update
 
 	stop context.CancelFunc
 	run  *errgroup.Group
@@ -133,7 +134,10 @@ func (s *Store) settle(ts Timestamp) error {
 // If ctx ends while the write waits for room in the queue, nothing happens;
 // later, the error matches ErrInDoubt: the write may still be done.
 func (s *Store) Update(ctx context.Context, fn func(*Tx) error) (Timestamp, error) {
-	u := updates.Get().(*update)
+	u, pooled := s.updates.Get().(*update)
+	if !pooled {
+		u = &update{reply: make(chan updated, 1)}
+	}
 	u.fn, u.failed, u.panicked = fn, nil, nil
 	u.job.store, u.job.batch = s, u
 	if err := s.writer.SubmitWait(ctx, &u.job); err != nil {
@@ -143,7 +147,7 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) (Timestamp, erro
 	case r := <-u.reply:
 		failed, panicked := u.failed, u.panicked
 		u.fn = nil
-		updates.Put(u)
+		s.updates.Put(u)
 		if panicked != nil {
 			panic(panicked)
 		}
@@ -273,6 +277,7 @@ func (s *Store) runHorizon(ctx context.Context) error {
 		case <-tick.C:
 		}
 		oldest := schema.TimestampOf(s.opts.Now().Add(-s.opts.Retention))
+		s.writer.Clock().Pass(oldest) // no commit to come is behind it, should the clock step back
 		if err := s.horizon.Advance(ctx, s.writer, oldest); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Warn("the horizon stays", "error", err)
 		}

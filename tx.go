@@ -24,6 +24,9 @@ var _ Reader = (*Tx)(nil)
 // Timestamp is the transaction's: what it writes becomes visible at it.
 func (tx *Tx) Timestamp() Timestamp { return tx.ts }
 
+// Wrote says whether the transaction has written anything yet.
+func (tx *Tx) Wrote() bool { return tx.view != nil && tx.store.head.Wrote() }
+
 // Moment implements Reader: it is Timestamp.
 func (tx *Tx) Moment() Timestamp { return tx.ts }
 
@@ -195,8 +198,6 @@ type updated struct {
 	ts  Timestamp
 	err error
 }
-
-var updates = sync.Pool{New: func() any { return &update{reply: make(chan updated, 1)} }}
 
 func (u *update) Len() int { return 1 }
 

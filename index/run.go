@@ -59,17 +59,54 @@ func compare(a, b schema.Entry) int {
 // id, but the row may be gone from memory before the entry is.
 func entryBytes(e schema.Entry) int64 { return int64(len(e.Key) + len(e.ID) + entryOverhead) }
 
-func (r *Run) insert(entries []schema.Entry) {
+// insert adds entries. again says that their transaction may have inserted
+// some of them before.
+//
+// In a declared index it may also have taken a key from one document and given
+// it to another, in any order. Then two entries have the same index, key and
+// ts, and the live one counts.
+func (r *Run) insert(entries []schema.Entry, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.recent)+len(entries) > maxRecent {
 		r.settleLocked()
 	}
-	for i := range entries {
-		r.bytes += entryBytes(entries[i])
+	for _, e := range entries {
+		if again || e.Index.Number() > 0 {
+			if equal := r.equal(e); equal != nil {
+				if !e.Deleted || equal.Deleted || equal.ID == e.ID {
+					r.bytes += entryBytes(e) - entryBytes(*equal)
+					*equal = e
+				}
+				continue
+			}
+		}
+		r.bytes += entryBytes(e)
+		r.count++
+		r.recent = append(r.recent, e)
 	}
-	r.count += len(entries)
-	r.recent = append(r.recent, entries...)
+}
+
+// equal is the entry that equals one of the newest transaction's; nil if there
+// is none. The entries of a transaction are neighbours until they are sorted.
+func (r *Run) equal(e schema.Entry) *schema.Entry {
+	i := len(r.recent) - 1
+	for ; i >= 0 && r.recent[i].TS == e.TS; i-- {
+		if compare(r.recent[i], e) == 0 {
+			return &r.recent[i]
+		}
+	}
+	if i >= 0 {
+		return nil
+	}
+	for _, level := range r.levels {
+		for _, p := range level {
+			if at, ok := slices.BinarySearchFunc(p, e, compare); ok {
+				return &p[at]
+			}
+		}
+	}
+	return nil
 }
 
 // remove takes entries out that are there, wherever they are.

@@ -83,7 +83,7 @@ func fillRun(t *testing.T, random *rand.Rand, r *Run, groups int) (reference, sc
 			ts += schema.Timestamp(1 + random.IntN(3))
 			group = append(group, schema.Entry{Index: schema.ByID(1) + schema.IndexID(random.IntN(3)), Deleted: random.IntN(3) == 0, TS: ts, Key: key, ID: fmt.Sprint(ts)})
 		}
-		r.insert(group)
+		r.insert(group, false)
 		if random.IntN(8) == 0 {
 			r.Slice(nil, schema.Entry{}, 1) // sorts what is recent
 		}
@@ -202,7 +202,7 @@ func checkSlices(t *testing.T, r *Run, want reference) {
 func TestEmptyKeyIsAKey(t *testing.T) {
 	r, x := newRun(), schema.Index(1, 1)
 	entries := []schema.Entry{{Index: x, TS: 1, Key: "", ID: "a"}, {Index: x, TS: 2, Key: "b", ID: "b"}}
-	r.insert(entries)
+	r.insert(entries, false)
 	checkScan(t, r, entries, schema.KeyRange{Index: x, Reverse: true}, 9, 1)
 	checkScan(t, r, entries, schema.KeyRange{Index: x}, 9, 1)
 }

@@ -46,15 +46,12 @@ func (t *Tail) Runs() Runs {
 // Watermark is the timestamp up to which the file's indexes hold everything.
 func (t *Tail) Watermark() schema.Timestamp { return schema.Timestamp(t.merged.Load()) }
 
-// Insert adds entries to the active run.
-func (t *Tail) Insert(entries []schema.Entry) { t.active.insert(entries) }
+// Insert adds the entries of the newest transaction to the active run.
+func (t *Tail) Insert(entries []schema.Entry) { t.active.insert(entries, false) }
 
 // Replace is Insert for entries of which the same transaction may have inserted
 // an earlier version, with the same index, key and ts.
-func (t *Tail) Replace(entries []schema.Entry) {
-	t.active.remove(entries)
-	t.active.insert(entries)
-}
+func (t *Tail) Replace(entries []schema.Entry) { t.active.insert(entries, true) }
 
 // Remove takes entries back that were inserted since the last Freeze: their
 // transaction failed.

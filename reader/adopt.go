@@ -116,7 +116,7 @@ func (h *Head) catchUp(s *span, a adoption, runs index.Runs) bool {
 func (h *Head) catchUpEntry(s *span, t *index.Table, view *View, e schema.Entry) bool {
 	switch {
 	case e.Deleted:
-		s.remove(e.Key)
+		s.remove(e.Key, e.Document())
 	case e.Index.Number() > 0:
 		s.set(e.Key, element{id: e.ID})
 	default:

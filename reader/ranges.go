@@ -137,14 +137,24 @@ func (s *span) set(key string, e element) undo {
 	return undo{s, key, old, had}
 }
 
-// remove takes an element out of work and returns how to undo it.
-func (s *span) remove(key string) undo {
-	old, had := s.work.Delete(key)
-	if had {
+// remove takes a document's element out of work and returns how to undo it.
+// A key that another document has taken over by now stays.
+func (s *span) remove(key, id string) undo {
+	old, had := s.work.Get(key)
+	if had && old.id == id {
+		s.work.Delete(key)
 		s.workBytes -= elementBytes(key, old)
+		s.touched = true
 	}
-	s.touched = true
 	return undo{s, key, old, had}
+}
+
+// drop takes an element out of work, whichever document it is of.
+func (s *span) drop(key string) {
+	if old, had := s.work.Delete(key); had {
+		s.workBytes -= elementBytes(key, old)
+		s.touched = true
+	}
 }
 
 // undo is what a key of a range was before a staged change.
@@ -159,6 +169,6 @@ func (u undo) apply() {
 	if u.had {
 		u.span.set(u.key, u.old)
 	} else {
-		u.span.remove(u.key)
+		u.span.drop(u.key)
 	}
 }

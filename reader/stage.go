@@ -169,7 +169,7 @@ func (h *Head) stageRanges(t *index.Table, entries []schema.Entry) {
 func (h *Head) stageEntry(s *span, e schema.Entry) undo {
 	switch {
 	case e.Deleted:
-		return s.remove(e.Key)
+		return s.remove(e.Key, e.Document())
 	case e.Index.Number() > 0:
 		return s.set(e.Key, element{id: e.ID})
 	}

@@ -33,10 +33,9 @@ func (s *Session) Transact(i int, tx *firn.Tx) error {
 	}
 	s.ran = i + 1
 	u := &s.units[i]
-	writes := u.cmd.Flags&Writes != 0 || s.multi.on
 	var err error
 	s.held, err = s.runUnit(s.held, u, tx, tx)
-	if writes && err == nil {
+	if tx.Wrote() && err == nil {
 		s.wrote = tx.Timestamp()
 	}
 	return err
