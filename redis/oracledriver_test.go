@@ -3,13 +3,11 @@ package redis
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +16,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/redistest"
 	"github.com/firndb/firn/resp"
 )
 
@@ -105,26 +104,13 @@ type theirs struct {
 	in   *bufio.Reader
 }
 
-// startRedis starts a redis-server on a port of its own, or skips the test
-// where there is none. It is ended with the test.
+// startRedis starts a redis-server, or skips the test where there is none. It
+// is ended with the test.
 func startRedis(t testing.TB) (connect func() *theirs) {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server on PATH to compare with")
-	}
-	address := freeAddress(t)
-	_, port, _ := net.SplitHostPort(address)
-	server := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
+	socket := redistest.Start(t)
 	connect = func() *theirs {
-		conn, err := dial(t.Context(), address)
+		conn, err := net.Dial("unix", socket)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,34 +118,6 @@ func startRedis(t testing.TB) (connect func() *theirs) {
 		return &theirs{conn, bufio.NewReader(conn)}
 	}
 	return connect
-}
-
-func freeAddress(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// dial connects to a server that may still be starting.
-func dial(ctx context.Context, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-		if err == nil {
-			return conn, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-again.C:
-		}
-	}
 }
 
 func (r *theirs) tell(t testing.TB, words ...[]byte) []byte {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/firndb/firn/internal/redistest"
 )
 
 // Numbers are read, added and printed as Redis does it, to the last digit.
@@ -250,7 +252,7 @@ func (f numberFile) write(t *testing.T) {
 // numberServer starts a Redis that keeps every zset in a skip list: in its
 // list packs -0 becomes 0, which is not a matter of printing.
 func numberServer(t *testing.T) string {
-	return redisServer(t, "--zset-max-listpack-entries", "0")
+	return redistest.Start(t, "--zset-max-listpack-entries", "0")
 }
 
 func TestRandomNumbersAreTheSameInRedis(t *testing.T) {
@@ -276,7 +278,7 @@ func TestRandomNumbersAreTheSameInRedis(t *testing.T) {
 }
 
 func TestDoublesAreTheSameInProtocol3(t *testing.T) {
-	socket := redisServer(t)
+	socket := redistest.Start(t)
 	for _, s := range []string{"0.1", "3", "1e21", "1e-5", "inf", "-inf"} {
 		replies := exchange(t, socket, "HELLO 3\r\nDEL z\r\nZADD z "+s+" m\r\nZSCORE z m\r\n")
 		f, _ := ParseDouble([]byte(s))

@@ -2,13 +2,9 @@ package resp
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,49 +12,6 @@ import (
 
 // The real thing has the last word: what is checked in as expected is
 // replayed to a redis-server of the version that we follow, when there is one.
-
-// redisServer starts one on a socket of its own and returns the socket's
-// path. The test is skipped when there is none to start.
-func redisServer(t *testing.T, options ...string) string {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server on PATH to compare with")
-	}
-	if version, _ := exec.Command(path, "--version").Output(); !bytes.Contains(version, []byte("v=7.0.")) {
-		t.Skipf("redis-server is not 7.0 but %s", version)
-	}
-	// Not t.TempDir: a socket's path may have 107 bytes at most.
-	dir, err := os.MkdirTemp("", "firn")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	socket := filepath.Join(dir, "socket")
-	cmd := exec.Command(path, append([]string{
-		"--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir, "--daemonize", "no",
-	}, options...)...)
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	lines := bufio.NewScanner(output)
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), "ready to accept connections at") {
-			go io.Copy(io.Discard, output) // ends with the process
-			return socket
-		}
-	}
-	t.Fatal("redis-server ended before it was ready")
-	return ""
-}
 
 func dial(t *testing.T, socket string) *net.UnixConn {
 	t.Helper()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/firndb/firn/internal/redistest"
 )
 
 // What a client sends is split into the same commands as in Redis, and
@@ -152,8 +154,8 @@ func TestWireTable(t *testing.T) {
 }
 
 func TestWireTableHoldsInRedis(t *testing.T) {
-	open := redisServer(t)
-	guarded := redisServer(t, "--requirepass", "secret")
+	open := redistest.Start(t)
+	guarded := redistest.Start(t, "--requirepass", "secret")
 	for _, tt := range wireCases {
 		if tt.ours {
 			continue
@@ -173,7 +175,7 @@ func TestWireTableHoldsInRedis(t *testing.T) {
 
 // TestRandomBytesMeanTheSameInRedis sends damaged conversations to both.
 func TestRandomBytesMeanTheSameInRedis(t *testing.T) {
-	socket := redisServer(t)
+	socket := redistest.Start(t)
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
 	// Redis 7 counts up to 2^31-1 arguments; the difference is not the point.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/firndb/firn/internal/redistest"
 )
 
 // Replies are the same bytes that Redis sends, in both protocols.
@@ -65,7 +67,7 @@ func writeAttribute(w *Writer) {
 
 // TestRepliesAreThoseOfRedis asks for each kind with DEBUG PROTOCOL.
 func TestRepliesAreThoseOfRedis(t *testing.T) {
-	socket := redisServer(t, "--enable-debug-command", "yes")
+	socket := redistest.Start(t, "--enable-debug-command", "yes")
 	for kind, write := range map[string]func(w *Writer){
 		"string":   func(w *Writer) { w.BulkString("Hello World") },
 		"integer":  func(w *Writer) { w.Int(12345) },

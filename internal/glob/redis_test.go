@@ -2,17 +2,14 @@ package glob
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/firndb/firn/internal/redistest"
 )
 
 // Whether a pattern fits is decided by a redis-server of the version that we
@@ -22,37 +19,7 @@ import (
 // The test is skipped when there is none to start.
 func redisConn(t *testing.T) *bufio.ReadWriter {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server on PATH to compare with")
-	}
-	if version, _ := exec.Command(path, "--version").Output(); !bytes.Contains(version, []byte("v=7.0.")) {
-		t.Skipf("redis-server is not 7.0 but %s", version)
-	}
-	// Not t.TempDir: a socket's path may have 107 bytes at most.
-	dir, err := os.MkdirTemp("", "firn")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	socket := filepath.Join(dir, "socket")
-	cmd := exec.Command(path, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir, "--daemonize", "no")
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	lines := bufio.NewScanner(output)
-	for lines.Scan() && !strings.Contains(lines.Text(), "ready to accept connections at") {
-	}
-	go io.Copy(io.Discard, output) // ends with the process
-	conn, err := net.Dial("unix", socket)
+	conn, err := net.Dial("unix", redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
 	}
