@@ -157,6 +157,13 @@ func (q *queue) empty() bool {
 	return len(q.jobs) == 0 && len(q.execs) == 0
 }
 
+// jobsWaiting is how many jobs wait.
+func (q *queue) jobsWaiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.jobs)
+}
+
 // waiting is how many transactions wait.
 func (q *queue) waiting() int {
 	q.mu.Lock()

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -301,6 +302,7 @@ func (w *Writer) loop(ctx context.Context) error {
 		switch {
 		case len(jobs) > 0 || len(execs) > 0:
 			idle.Reset(w.opts.Idle)
+			w.gather(len(jobs))
 			continue
 		case w.queue.refusing():
 			return nil
@@ -321,6 +323,20 @@ func (w *Writer) loop(ctx context.Context) error {
 			w.mu.Lock()
 			w.finishCheckpoint()
 			w.mu.Unlock()
+		}
+	}
+}
+
+// gatherRounds is how many times the writer lets others run between two
+// groups, until as much waits as the last group had: who was just answered
+// mostly has more, and it should share a commit.
+const gatherRounds = 4
+
+func (w *Writer) gather(jobs int) {
+	for range gatherRounds {
+		runtime.Gosched()
+		if w.queue.jobsWaiting() >= jobs {
+			return
 		}
 	}
 }
