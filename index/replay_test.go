@@ -122,8 +122,13 @@ func TestReplayMergesOnTheWay(t *testing.T) {
 			m.Committed()
 		}
 		at := slices.Index(h.commits, upTo)
-		stored, err := ReadCounts(s)
-		if watermark, _ := ReadWatermark(s); watermark != upTo || err != nil || !sameCounts(stored, h.counts[at]) {
+		now, err := e.Session() // the replay's own is in a read transaction
+		if err != nil {
+			return err
+		}
+		defer now.Close()
+		stored, err := ReadCounts(now)
+		if watermark, _ := ReadWatermark(now); watermark != upTo || err != nil || !sameCounts(stored, h.counts[at]) {
 			t.Errorf("merged up to %d: got watermark %d and counts %v, %v, want %v", upTo, watermark, stored, err, h.counts[at])
 		}
 		return nil
