@@ -94,15 +94,16 @@ func procField(path, name string) (int64, error) {
 	return 0, fmt.Errorf("%s has no field %s", path, name)
 }
 
-// settle waits until a process has used next to no CPU for a fifth of a
-// second, so that the work it put off does not fall into somebody else's
-// measurement. It gives up silently after ten seconds: a server that is never
-// idle has that as its cost.
+// settle waits until a process has used next to no CPU for a while, so that
+// the work it put off does not fall into somebody else's measurement. It gives
+// up silently after ten seconds: a server that is never idle has that as its
+// cost.
 func settle(ctx context.Context, pid int) {
 	const interval, limit = 200 * time.Millisecond, 10 * time.Second
+	const calm = 7 // intervals: Firn begins to merge when it has idled for a second
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	before := cpuTicks(pid)
+	before, quiet := cpuTicks(pid), 0
 	for waited := time.Duration(0); waited < limit; waited += interval {
 		select {
 		case <-ctx.Done():
@@ -111,7 +112,10 @@ func settle(ctx context.Context, pid int) {
 		}
 		// A tick is 10 ms: one in 200 ms is 5 % of a core.
 		now := cpuTicks(pid)
-		if now-before <= 1 {
+		if quiet++; now-before > 1 {
+			quiet = 0
+		}
+		if quiet == calm {
 			return
 		}
 		before = now
