@@ -99,21 +99,31 @@ func (r *Run) equal(e schema.Entry) *schema.Entry {
 	if i >= 0 {
 		return nil
 	}
-	for _, level := range r.levels {
-		for _, p := range level {
-			if at, ok := slices.BinarySearchFunc(p, e, compare); ok {
-				return &p[at]
-			}
-		}
+	if p, at := r.findSorted(e); p != nil {
+		return &(*p)[at]
 	}
 	return nil
 }
 
-// remove takes entries out that are there, wherever they are.
+// findSorted is the part that has an equal entry, and its place there; nil if
+// none has.
+func (r *Run) findSorted(e schema.Entry) (p *part, at int) {
+	for _, level := range r.levels {
+		for i := range level {
+			if at, ok := slices.BinarySearchFunc(level[i], e, compare); ok {
+				return &level[i], at
+			}
+		}
+	}
+	return nil, 0
+}
+
+// remove takes entries out that are there, wherever they are: the last first,
+// because that is where a transaction's entries are looked for.
 func (r *Run) remove(entries []schema.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, e := range entries {
+	for _, e := range slices.Backward(entries) {
 		if r.removeRecent(e) || r.removeSorted(e) {
 			r.count--
 		}
@@ -133,16 +143,13 @@ func (r *Run) removeRecent(e schema.Entry) bool {
 }
 
 func (r *Run) removeSorted(e schema.Entry) bool {
-	for _, level := range r.levels {
-		for i, p := range level {
-			if at, ok := slices.BinarySearchFunc(p, e, compare); ok {
-				r.bytes -= entryBytes(p[at])
-				level[i] = slices.Delete(p, at, at+1)
-				return true
-			}
-		}
+	p, at := r.findSorted(e)
+	if p == nil {
+		return false
 	}
-	return false
+	r.bytes -= entryBytes((*p)[at])
+	*p = slices.Delete(*p, at, at+1)
+	return true
 }
 
 // settleLocked sorts recent into a part: into the last one of level 0 while
