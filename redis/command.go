@@ -23,6 +23,7 @@ const (
 	PubSub                     // allowed to a RESP2 subscriber
 	Skip                       // kept out of MONITOR and SLOWLOG (AUTH)
 	OwnName                    // one of Firn's own commands
+	Blocks                     // may wait for a key: see Call.wait
 )
 
 // Keys says where a command's keys are, in Redis's terms: the position of the
@@ -39,7 +40,10 @@ type Command struct {
 	Min        int    // fewest arguments after the name
 	Max        int    // most; 0 means Min, negative means any number
 	Flags      Flags
-	Keys       Keys
+	Keys       Keys   // keys at fixed places
+	KeyCount   int    // position of the argument that says how many keys follow it; 0: none does
+	KeysAfter  string // upper case: after this word come keys, and then as many other arguments (STREAMS)
+	StoreAfter string // upper case: after each such word comes one key that is written (STORE)
 	Group      string // Redis's group: string, hash, generic, connection, …
 	Since      string // the Redis version that brought it; Firn's for its own
 	Complexity string
@@ -59,6 +63,7 @@ type Call struct {
 	R       firn.Reader // what to read from: a snapshot at any moment, or Tx
 	Tx      *firn.Tx    // nil unless Cmd has Writes; R is the same then
 	Reply   resp.Writer
+	Waited  bool // the command waited for a key, and runs again because one has come
 
 	work *workspace // the session's own, made once by newWorkspace; never nil for a command that is not Local
 }

@@ -33,8 +33,9 @@ func TestCommandsPageFollowsFromTheTable(t *testing.T) {
 // markdown is the command table as a page.
 func markdown(commands []Command) string {
 	groups := []struct{ name, title string }{
-		{"history", "History: Firn's own"}, {"string", "Strings"}, {"hash", "Hashes"}, {"generic", "Keys"},
-		{"transactions", "Transactions"}, {"connection", "Connection"}, {"server", "Server"}, {"cluster", "Cluster"},
+		{"history", "History: Firn's own"}, {"string", "Strings"}, {"bitmap", "Bitmaps"}, {"hyperloglog", "HyperLogLog"},
+		{"hash", "Hashes"}, {"list", "Lists"}, {"set", "Sets"}, {"sorted-set", "Sorted sets"}, {"geo", "Geo"}, {"stream", "Streams"}, {"generic", "Keys"},
+		{"pubsub", "Publish and subscribe"}, {"transactions", "Transactions"}, {"connection", "Connection"}, {"server", "Server"}, {"cluster", "Cluster"},
 	}
 	var page strings.Builder
 	page.WriteString("# Commands\n\nWhat Firn understands, made from its command table. Where nothing else is said a command\n" +

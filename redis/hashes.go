@@ -112,6 +112,14 @@ var hashCommands = []Command{
 	},
 }
 
+// hashEncoding is what OBJECT ENCODING says of a hash.
+func hashEncoding(k *keyDoc) string {
+	if k.Encoding == large {
+		return "hashtable"
+	}
+	return "listpack"
+}
+
 // element is the value of one element of a collection; ok is false if it is
 // not there.
 func (c *Call) element(u uid, sub []byte) (value []byte, ok bool, err error) {

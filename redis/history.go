@@ -1,8 +1,6 @@
 package redis
 
 import (
-	"fmt"
-
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -148,20 +146,8 @@ func (c *Call) replyEvent(e *event, values bool) error {
 	})
 }
 
-// replyState appends the value of a live key, in the shape of its type.
-func (c *Call) replyState(k *keyDoc) error {
-	switch k.Kind {
-	case kindString:
-		c.Reply.Bulk(k.Value)
-		return nil
-	case kindHash:
-		return c.replyHash(k)
-	}
-	return fmt.Errorf("state of a %s: %w", k.Kind, errDamaged)
-}
-
-// replyHash appends a hash as a map.
-func (c *Call) replyHash(k *keyDoc) error {
+// replyHashState appends a hash as a map.
+func (c *Call) replyHashState(k *keyDoc) error {
 	prefix := c.elementPrefix(k.UID)
 	n, start := 0, len(c.Reply.Buf)
 	var fields resp.Writer
@@ -261,11 +247,13 @@ func (c *Call) keyBytes(doc *firn.Document, k *keyDoc) (int, error) {
 	if k.Kind == kindString {
 		return n, nil
 	}
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: c.elementPrefix(k.UID)}) {
-		if err != nil {
-			return 0, err
+	for _, table := range c.work.elementTables(k.Kind) {
+		for item, err := range c.R.Scan(firn.Range{Index: table.ByID(), Prefix: c.elementPrefix(k.UID)}) {
+			if err != nil {
+				return 0, err
+			}
+			n += len(item.Key) + len(item.Doc.Value)
 		}
-		n += len(item.Key) + len(item.Doc.Value)
 	}
 	return n, nil
 }

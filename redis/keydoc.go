@@ -23,7 +23,8 @@ import (
 //	5  int  length: bytes of a string, elements of a collection
 //	6  int  uid.ts: where the elements of a collection are, 0 for a string
 //	7  int  uid.n
-//	8  bin  the value of a string, nil for a collection
+//	8  bin  the value of a string; for a collection what its type keeps about
+//	        it as a whole, nil if that is nothing
 //
 // Integers are not negative and take their shortest form, as do the headers
 // of 1 and 8, so a document has one encoding only. For example, SET k hi as
@@ -33,27 +34,6 @@ import (
 //
 // A tombstone's note has the same layout. It keeps the type of what ended;
 // expires_at_ms, length and the uid are 0, and the value is nil.
-
-// kind is the type of a key. The numbers are stored.
-type kind uint8
-
-const (
-	kindNone   kind = 0
-	kindString kind = 1
-	kindHash   kind = 2
-	// lists, sets, sorted sets and streams will be 3 to 6
-)
-
-// String is the type's name as TYPE gives it.
-func (k kind) String() string {
-	switch k {
-	case kindString:
-		return "string"
-	case kindHash:
-		return "hash"
-	}
-	return "none"
-}
 
 // encoding remembers what Redis's OBJECT ENCODING would say where the value
 // alone does not tell: Redis never goes back to a compact form. The numbers
@@ -84,7 +64,7 @@ type keyDoc struct {
 	Expires   int64 // ms, 0 for never
 	Length    int64
 	UID       uid
-	Value     []byte // a string's value, not nil; aliases the stored document; nil for others
+	Value     []byte // of a string its value, not nil; of others the type's own note; aliases the stored document
 }
 
 // errDamaged means that a stored document is not what this package writes.
@@ -138,7 +118,7 @@ func parseKeyDoc(doc *firn.Document) (keyDoc, error) {
 		return keyDoc{Created: doc.TS.Millis()}, nil
 	}
 	k, ok := decodeKeyDoc(doc.Value)
-	if !ok || (k.Kind == kindString) != (k.Value != nil) && !doc.Deleted {
+	if !ok || k.Kind == kindString && k.Value == nil && !doc.Deleted {
 		return keyDoc{}, fmt.Errorf("key %q at %d: %w", doc.ID, doc.TS, errDamaged)
 	}
 	if k.Created == 0 {

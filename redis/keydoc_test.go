@@ -86,7 +86,6 @@ func TestDamagedKeyDocsAreErrors(t *testing.T) {
 		{ID: "a", TS: 1, Value: []byte{}},
 		{ID: "a", TS: 1, Value: []byte("junk")},
 		{ID: "a", TS: 1, Value: newKeyDoc("SET", &keyDoc{Kind: kindString, Version: 1})},
-		{ID: "a", TS: 1, Value: newKeyDoc("HSET", &keyDoc{Kind: kindHash, Version: 1, Value: []byte("x")})},
 		{ID: "a", TS: 1, Deleted: true, Value: []byte("junk")},
 	} {
 		if k, err := parseKeyDoc(&doc); !errors.Is(err, errDamaged) {

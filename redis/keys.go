@@ -82,7 +82,7 @@ var keyCommands = []Command{
 		Name: "WAIT", Args: "numreplicas timeout", Min: 2, Flags: Local,
 		Group: "generic", Since: "3.0.0", Complexity: "O(1)",
 		Summary: "Returns how many replicas have the connection's writes: 0, there are none.",
-		Run:     wait,
+		Run:     waitForReplicas,
 	},
 }
 
@@ -225,7 +225,7 @@ func copyKey(c *Call) error {
 	next := from.key
 	next.Created = 0
 	if next.Kind != kindString {
-		if next.UID, err = c.copyElements(from.key.UID); err != nil {
+		if next.UID, err = c.copyElements(&from.key); err != nil {
 			return err
 		}
 	}
@@ -233,20 +233,22 @@ func copyKey(c *Call) error {
 }
 
 // copyElements copies a collection's elements into a new one.
-func (c *Call) copyElements(from uid) (uid, error) {
+func (c *Call) copyElements(from *keyDoc) (uid, error) {
 	to := c.newUID()
-	prefix := appendUID(nil, from)
-	var items []firn.Item
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
-		if err != nil {
-			return uid{}, err
+	prefix := appendUID(nil, from.UID)
+	for _, table := range c.work.elementTables(from.Kind) {
+		var items []firn.Item
+		for item, err := range c.R.Scan(firn.Range{Index: table.ByID(), Prefix: prefix}) {
+			if err != nil {
+				return uid{}, err
+			}
+			items = append(items, item)
 		}
-		items = append(items, item)
-	}
-	for _, item := range items {
-		id := append(c.elementPrefix(to), item.Key[len(prefix):]...)
-		if err := c.Tx.Put(c.work.elements, id, item.Doc.Value); err != nil {
-			return uid{}, err
+		for _, item := range items {
+			id := append(c.elementPrefix(to), item.Key[len(prefix):]...)
+			if err := c.Tx.Put(table, id, item.Doc.Value); err != nil {
+				return uid{}, err
+			}
 		}
 	}
 	return to, nil
@@ -276,7 +278,7 @@ func move(c *Call) error {
 	return c.moveTo(&from, &to)
 }
 
-func wait(c *Call) error {
+func waitForReplicas(c *Call) error {
 	if _, ok := resp.ParseInt(c.Args[0]); !ok {
 		return errNotInteger
 	}

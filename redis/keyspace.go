@@ -115,6 +115,7 @@ func (c *Call) findKind(key []byte, want kind) (k keyDoc, ok bool, err error) {
 // slot is a key that a command is about to write: its id, and what is there.
 type slot struct {
 	id      []byte // scratch memory: valid until the same scratch is used again
+	db      int    // the database that the key is in
 	key     keyDoc // its state, if live
 	live    bool
 	version int64 // of its newest version, a tombstone or an expired one too; 0 if there is none
@@ -136,7 +137,7 @@ func (c *Call) openAt(scratch *[]byte, db int, key []byte) (slot, error) {
 		return slot{}, err
 	}
 	*scratch = appendKeyID((*scratch)[:0], space, key)
-	s := slot{id: *scratch}
+	s := slot{id: *scratch, db: db}
 	doc, err := c.R.Last(c.work.keys, s.id)
 	if err == firn.ErrNotFound {
 		return s, nil

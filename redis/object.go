@@ -52,14 +52,8 @@ const (
 	sharedIntegers      = 10000 // OBJ_SHARED_INTEGERS
 )
 
-// encodingName is what OBJECT ENCODING says of a key.
-func encodingName(k *keyDoc) string {
-	if k.Kind == kindHash {
-		if k.Encoding == large {
-			return "hashtable"
-		}
-		return "listpack"
-	}
+// stringEncoding is what OBJECT ENCODING says of a string.
+func stringEncoding(k *keyDoc) string {
 	if _, isInt := resp.ParseInt(k.Value); isInt && k.Encoding == compact {
 		return "int"
 	}
@@ -78,7 +72,7 @@ func objectEncoding(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	c.Reply.BulkString(encodingName(&k))
+	c.Reply.BulkString(k.encodingName())
 	return nil
 }
 

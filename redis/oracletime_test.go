@@ -31,27 +31,6 @@ type question struct {
 	reply  []byte
 }
 
-// timedReads are the read commands that the time oracle asks about each key.
-var timedReads = strings.Split(strings.TrimSpace(`
-GET $key
-STRLEN $key
-TYPE $key
-EXISTS $key
-PTTL $key
-PEXPIRETIME $key
-OBJECT ENCODING $key
-HGETALL $key
-HLEN $key
-HKEYS $key
-HMGET $key f g h
-HSCAN $key 0
-KEYS *
-SCAN 0 COUNT 1000
-SCAN 0 COUNT 1000 TYPE hash
-MGET a b c d
-DBSIZE
-`), "\n")
-
 func TestReadsAtAMomentReplyWhatTheyRepliedThen(t *testing.T) {
 	for _, o := range []firn.Options{
 		{Durability: firn.None},
@@ -68,6 +47,7 @@ func TestReadsAtAMomentReplyWhatTheyRepliedThen(t *testing.T) {
 // it all again at the end.
 func testTime(t *testing.T, o firn.Options, steps int) {
 	clock, g := newFakeClock(), newGenerator(t)
+	timedReads := strings.Split(g.reads, "\n")
 	o.Now = clock.now
 	store := openStore(t, o)
 	mine := newOurs(t, New(store, Options{Now: clock.now}))
@@ -110,14 +90,14 @@ func (g *generator) timedWrite() [][]byte {
 }
 
 func (g *generator) draw(word string) []byte {
-	from := choices[word]
+	from := g.choices[word]
 	return []byte(from[g.IntN(len(from))])
 }
 
 // fill draws the words of a template.
 func (g *generator) fill(template string) (words [][]byte) {
 	for _, word := range strings.Fields(template) {
-		if _, ok := choices[word]; ok {
+		if _, ok := g.choices[word]; ok {
 			words = append(words, g.draw(word))
 		} else {
 			words = append(words, []byte(word))

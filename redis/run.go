@@ -53,6 +53,7 @@ func (s *Session) Run() Need {
 	if s.phase == phaseDecided && s.settle() {
 		return NeedCommit
 	}
+	s.takePushes()
 	for !s.closing && !s.killed.Load() {
 		if unsent := len(s.out) - s.sent; unsent >= s.mark {
 			s.mark = unsent + flushBytes

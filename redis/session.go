@@ -62,6 +62,11 @@ type Session struct {
 	// client kills this one. It must not block.
 	Hang func()
 
+	// Nudge is set by the driver and called, on any goroutine, when the
+	// session has something to do or to say although no input came: the
+	// driver calls Run when it next can. It must not block.
+	Nudge func()
+
 	in   *resp.Reader
 	out  []byte // replies that the driver may send, from sent on
 	sent int
@@ -90,6 +95,7 @@ type Session struct {
 	multi  multi
 	watch  map[watched]keyState // how WATCH found the keys
 	who    identity
+	inbox  inbox
 
 	// What other sessions read of this one.
 	cmd    atomic.Pointer[entry] // the last command
@@ -114,7 +120,7 @@ const (
 func (srv *Server) NewSession(peer, local string) *Session {
 	s := &Session{
 		srv: srv, id: srv.nextID.Add(1), peer: peer, addr: local,
-		born: srv.opts.Now(), Wake: func() {}, Hang: func() {}, mark: flushBytes,
+		born: srv.opts.Now(), Wake: func() {}, Hang: func() {}, Nudge: func() {}, mark: flushBytes,
 	}
 	s.peek = s.readFrom
 	s.in = resp.NewReader(srv.config.limits())
@@ -166,6 +172,9 @@ func (s *Session) Space(min int) []byte { return s.in.Space(min) }
 
 // Fill says that n bytes were put into what Space returned.
 func (s *Session) Fill(n int) {
+	if n == 0 {
+		return
+	}
 	s.in.Fill(n)
 	s.srv.stats.bytesIn.Add(int64(n))
 	s.active.Store(s.srv.opts.Now().UnixMilli())

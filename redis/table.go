@@ -20,6 +20,11 @@ func Commands() []Command {
 		connectionCommands, clientCommands, transactionCommands, watchCommands,
 		serverCommands, configCommands, commandCommands,
 		atCommands, historyCommands,
+		bitmapCommands, hyperLogLogCommands, lcsCommands,
+		listCommands, setCommands, zsetCommands, geoCommands, streamCommands,
+		lifetimeCommands, sortCommands, dumpCommands,
+		pubsubCommands, monitorCommands,
+		aclCommands, slowlogCommands, latencyCommands, memoryCommands, debugCommands, saveCommands,
 	)
 	slices.SortFunc(all, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
 	return all

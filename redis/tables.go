@@ -12,7 +12,12 @@ const (
 	databasesTable = "databases"
 	keysTable      = "keys"
 	elementsTable  = "elements"
+	scoresTable    = "scores"
+	groupsTable    = "groups"
+	lifetimesTable = "lifetimes"
 	expiryIndex    = "expiry"
+	scoreIndex     = "score"
+	endIndex       = "end"
 )
 
 // Tables is what a store must declare to be served: pass it as
@@ -21,12 +26,19 @@ const (
 //	table      id                              value
 //	databases  (number)                        which keyspace the database shows
 //	keys       (keyspace uid, key)             the key document, see keyDoc
-//	elements   (collection uid, sub-key)       a hash's field: the bare value
+//	elements   (collection uid, sub-key)       a hash's field: its value; a set's
+//	                                           member: nothing; a list's position:
+//	                                           the item; a stream's entry
+//	scores     (collection uid, member)        a sorted set's member: its score
+//	groups     (collection uid, …)             a stream's groups, consumers, pending
+//	lifetimes  (collection uid, field)         when a hash's field expires
 //
 // A uid is two integers, so a keyspace, and a collection, is the two leading
 // elements of an id: it is counted at once and kept whole in memory when hot.
 // The index expiry of keys leads from (expires_at_ms, id) to each key that
-// has an expiry.
+// has an expiry; score from (collection uid, score, member) to each member of
+// a sorted set; end from (collection uid, expires_at_ms, field) to each
+// lifetime.
 func Tables() []firn.TableSpec {
 	return []firn.TableSpec{
 		{Name: databasesTable},
@@ -37,6 +49,9 @@ func Tables() []firn.TableSpec {
 			Indexes: []firn.IndexSpec{{Name: expiryIndex, Keys: expiryKeys}},
 		},
 		{Name: elementsTable, Prefix: 2},
+		{Name: scoresTable, Prefix: 2, Indexes: []firn.IndexSpec{{Name: scoreIndex, Prefix: 2, Keys: scoreKeys}}},
+		{Name: groupsTable, Prefix: 2},
+		{Name: lifetimesTable, Prefix: 2, Indexes: []firn.IndexSpec{{Name: endIndex, Prefix: 2, Keys: endKeys}}},
 	}
 }
 
@@ -61,7 +76,12 @@ type catalog struct {
 	databases *firn.Table
 	keys      *firn.Table
 	elements  *firn.Table
+	scores    *firn.Table
+	groups    *firn.Table
+	lifetimes *firn.Table
 	expiry    *firn.Index
+	byScore   *firn.Index
+	byEnd     *firn.Index
 
 	databaseCount int          // how many databases there are, 1 and up
 	maxBulkBytes  atomic.Int64 // proto-max-bulk-len: the longest string
@@ -75,7 +95,12 @@ func newCatalog(store *firn.Store, databaseCount int) *catalog {
 		databases:     store.Table(databasesTable),
 		keys:          keys,
 		elements:      store.Table(elementsTable),
+		scores:        store.Table(scoresTable),
+		groups:        store.Table(groupsTable),
+		lifetimes:     store.Table(lifetimesTable),
 		expiry:        keys.Index(expiryIndex),
+		byScore:       store.Table(scoresTable).Index(scoreIndex),
+		byEnd:         store.Table(lifetimesTable).Index(endIndex),
 		databaseCount: databaseCount,
 	}
 	t.maxBulkBytes.Store(defaultMaxBulkBytes)

@@ -68,6 +68,7 @@ func (l *loop) adopt(fd int) {
 	}
 	c := &conn{fd: fd, session: l.server.redis.NewSession(peer, local)}
 	c.session.Hang = func() { l.tell(func(m *mailbox) { m.hung = append(m.hung, c) }) }
+	c.session.Nudge = func() { l.tell(func(m *mailbox) { m.nudged = append(m.nudged, c) }) }
 	l.conns[int32(fd)] = c
 }
 

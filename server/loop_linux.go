@@ -58,6 +58,7 @@ type mailbox struct {
 	decided []*batch
 	ready   []*conn // back from a worker
 	hung    []*conn // killed
+	nudged  []*conn // have something to say
 	arrived []int   // accepted sockets
 	end     bool
 }
@@ -232,7 +233,7 @@ func (l *loop) hasMail() bool {
 	m := &l.box
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.decided)+len(m.ready)+len(m.hung)+len(m.arrived) > 0 || m.end && !l.ending
+	return len(m.decided)+len(m.ready)+len(m.hung)+len(m.nudged)+len(m.arrived) > 0 || m.end && !l.ending
 }
 
 // readMail does what the mailbox says.
@@ -242,6 +243,7 @@ func (l *loop) readMail() {
 	t.decided, m.decided = m.decided, t.decided[:0]
 	t.ready, m.ready = m.ready, t.ready[:0]
 	t.hung, m.hung = m.hung, t.hung[:0]
+	t.nudged, m.nudged = m.nudged, t.nudged[:0]
 	t.arrived, m.arrived = m.arrived, t.arrived[:0]
 	end := m.end
 	m.mu.Unlock()
@@ -259,12 +261,16 @@ func (l *loop) readMail() {
 			l.close(c)
 		}
 	}
+	for _, c := range t.nudged {
+		l.advance(c)
+	}
 	for _, fd := range t.arrived {
 		l.adopt(fd)
 	}
 	clear(t.decided)
 	clear(t.ready)
 	clear(t.hung)
+	clear(t.nudged)
 	if end && !l.ending {
 		l.startEnding()
 	}

@@ -43,7 +43,7 @@ func (s *Server) hangUp() {
 	defer s.mu.Unlock()
 	s.ended = true
 	for conn := range s.conns {
-		conn.SetReadDeadline(time.Unix(1, 0))
+		conn.SetReadDeadline(longAgo)
 	}
 }
 
@@ -62,6 +62,7 @@ func (s *Server) serve(conn net.Conn) {
 	decided := make(chan struct{}, 1) // so that the writer never waits
 	session.Wake = func() { decided <- struct{}{} }
 	session.Hang = func() { conn.Close() }
+	session.Nudge = func() { conn.SetReadDeadline(longAgo) }
 	for {
 		switch session.Run() {
 		case redis.NeedCommit:
@@ -102,16 +103,29 @@ func flush(conn net.Conn, session *redis.Session) bool {
 // writeTimeout is how long a client may leave a reply unread.
 const writeTimeout = 5 * time.Minute
 
-// fill reads once.
+// longAgo is a deadline that ends a read at once.
+var longAgo = time.Unix(1, 0)
+
+// fill reads once. A read may end without input because the session was
+// nudged: the caller runs it either way.
 func (s *Server) fill(conn net.Conn, session *redis.Session) bool {
-	if seconds := s.redis.TimeoutSeconds(); seconds > 0 {
-		conn.SetReadDeadline(time.Now().Add(time.Duration(seconds) * time.Second))
+	timeout := time.Duration(s.redis.TimeoutSeconds()) * time.Second
+	var deadline time.Time
+	if timeout > 0 {
+		deadline = time.Now().Add(timeout)
 	}
+	conn.SetReadDeadline(deadline)
 	if s.hungUp() {
 		return false
 	}
+	if session.Nudged() {
+		return true
+	}
 	n, err := conn.Read(session.Space(minReadBytes))
 	session.Fill(n)
+	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+		return deadline.IsZero() || time.Now().Before(deadline)
+	}
 	return n > 0 || err == nil
 }
 

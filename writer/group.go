@@ -52,7 +52,7 @@ func (w *Writer) run(jobs []Job) {
 	w.clock.look()
 	for _, j := range jobs {
 		var last schema.Timestamp
-		for i := range j.Len() {
+		for i := 0; i < j.Len(); i++ { // a job may grow while it runs
 			ts := w.clock.next()
 			state.Begin()
 			if err := j.Transact(i, ts); err != nil {

@@ -1,0 +1,4 @@
+package redis
+
+// Users and what they may do.
+var aclCommands = []Command{}

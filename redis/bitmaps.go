@@ -1,0 +1,4 @@
+package redis
+
+// Bitmaps are strings.
+var bitmapCommands = []Command{}

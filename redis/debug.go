@@ -1,0 +1,4 @@
+package redis
+
+// DEBUG.
+var debugCommands = []Command{}

@@ -1,0 +1,4 @@
+package redis
+
+// DUMP and RESTORE.
+var dumpCommands = []Command{}

@@ -1,0 +1,4 @@
+package redis
+
+// A geo index is a sorted set.
+var geoCommands = []Command{}

@@ -1,0 +1,203 @@
+package redis
+
+import (
+	"maps"
+	"strings"
+	"testing"
+)
+
+// grammar is what random commands are made of. Each type has one, and a run
+// mixes all of them over the same few keys.
+type grammar struct {
+	// templates are commands, one a line. A word that begins with $ is drawn
+	// from choices; one that ends in "opt" may be drawn as several words.
+	templates string
+
+	// choices are what the words of templates are drawn from; all grammars
+	// share them. Expiries are fixed moments, because two servers do not run a
+	// command at the same one, and SET takes none that has passed, because
+	// Redis counts such a key in DBSIZE.
+	choices map[string][]string
+
+	// unordered are the commands whose reply has elements in no order of
+	// their own, and how many elements belong together.
+	unordered map[string]int
+
+	// exact are the commands that must not get an argument too many or too
+	// few, because their reply would depend on chance.
+	exact map[string]bool
+
+	// reads are read commands that the time oracle asks, one a line.
+	reads string
+}
+
+// grammars are those of all types.
+func grammars() []grammar {
+	return []grammar{
+		keyGrammar, hashGrammar, listGrammar, setGrammar, zsetGrammar, streamGrammar,
+		bitmapGrammar, hyperLogLogGrammar, geoGrammar, lifetimeGrammar, sortGrammar, dumpGrammar,
+	}
+}
+
+// wholeGrammar is all grammars in one.
+func wholeGrammar(t testing.TB) grammar {
+	t.Helper()
+	all := grammar{choices: map[string][]string{}, unordered: map[string]int{}, exact: map[string]bool{}}
+	var templates, reads []string
+	for _, g := range grammars() {
+		for word := range g.choices {
+			if all.choices[word] != nil {
+				t.Fatalf("two grammars say what %s is", word)
+			}
+		}
+		maps.Copy(all.choices, g.choices)
+		maps.Copy(all.unordered, g.unordered)
+		maps.Copy(all.exact, g.exact)
+		templates = appendLines(templates, g.templates)
+		reads = appendLines(reads, g.reads)
+	}
+	all.templates, all.reads = strings.Join(templates, "\n"), strings.Join(reads, "\n")
+	return all
+}
+
+func appendLines(to []string, text string) []string {
+	if text = strings.TrimSpace(text); text == "" {
+		return to
+	}
+	return append(to, strings.Split(text, "\n")...)
+}
+
+var keyGrammar = grammar{
+	templates: `
+GET $key
+SET $key $value
+SET $key $value
+SET $key $value $setopt
+SET $key $value $setopt $setopt
+SET $key $value $setopt $setopt $setopt
+SETEX $key $seconds $value
+PSETEX $key $millis $value
+SETNX $key $value
+GETSET $key $value
+GETDEL $key
+GETEX $key
+GETEX $key $getexopt
+GETEX $key $getexopt $getexopt
+MGET $key $key $key
+MSET $key $value $key $value
+MSETNX $key $value $key $value
+STRLEN $key
+APPEND $key $value
+GETRANGE $key $small $small
+SUBSTR $key $small $small
+SETRANGE $key $small $value
+INCR $key
+DECR $key
+INCRBY $key $number
+DECRBY $key $number
+INCRBYFLOAT $key $float
+DEL $key
+DEL $key $key
+UNLINK $key
+EXISTS $key $key
+TOUCH $key
+TYPE $key
+TYPE $key
+RENAME $key $key
+RENAMENX $key $key
+COPY $key $key
+COPY $key $key REPLACE
+COPY $key $key DB $db
+COPY $key $key DB $db REPLACE
+MOVE $key $db
+SELECT $db
+DBSIZE
+KEYS $pattern
+SCAN 0 COUNT 1000 MATCH $pattern
+SCAN 0 COUNT 1000 TYPE $type
+SWAPDB $db $db
+FLUSHDB
+EXPIREAT $key $moment
+EXPIREAT $key $moment $expireopt
+PEXPIREAT $key $momentms $expireopt
+PEXPIREAT $key $momentms
+EXPIREAT $key $moment $expireopt $expireopt
+EXPIRE $key $seconds
+PEXPIRE $key $millis
+PERSIST $key
+EXPIRETIME $key
+PEXPIRETIME $key
+OBJECT ENCODING $key
+MULTI
+EXEC
+DISCARD
+`,
+	choices: map[string][]string{
+		"$key":       {"a", "b", "c", "d", "", "\x00", "a\x00b", "k\r\n\xff"},
+		"$value":     {"", "v", "w w", "1", "10", "-5", "9999", "10000", "3.5", "1e3", "\x00\x01\xff", " 1", "9223372036854775807", "-9223372036854775808", strings.Repeat("y", 44), strings.Repeat("z", 70)},
+		"$number":    {"1", "-1", "5", "100", "0", "9223372036854775807", "-9223372036854775808", "x", "1.5", "", "+1", " 1"},
+		"$float":     {"1", "-1.5", "0.1", "1e3", "3.0e-3", "x", "", "inf", "nan", "1e400", "100000000000000000000"},
+		"$small":     {"0", "1", "3", "-1", "-3", "10", "100", "-100", "x"},
+		"$seconds":   {"0", "-1", "x", "9223372036854775807"},
+		"$millis":    {"0", "-1", "x", "9223372036854775807"},
+		"$moment":    {"4102444800", "4102444801", "4102444799", "1", "0", "-1", "x", "9223372036854775807"},
+		"$momentms":  {"4102444800123", "4102444800500", "4102444799000", "1", "x", "9223372036854775807"},
+		"$setopt":    {"NX", "XX", "GET", "KEEPTTL", "EXAT 4102444800", "PXAT 4102444800123", "EX 0", "EX x", "EX", "nx", "FOO", ""},
+		"$getexopt":  {"PERSIST", "EXAT 4102444800", "PXAT 4102444800123", "PXAT 1", "EX 0", "EX x", "EX", "NX"},
+		"$expireopt": {"NX", "XX", "GT", "LT", "gt", "FOO"},
+		"$db":        {"0", "1", "2", "0", "1", "2", "15", "16", "-1", "x"},
+		"$pattern":   {"*", "a*", "?", "[a-c]", "", "a\x00*", "*\xff", "f*", "nosuch"},
+		"$type":      {"string", "hash", "HASH", "list", "foo"},
+	},
+	unordered: map[string]int{"KEYS": 1, "SCAN": 1},
+	reads: `
+GET $key
+STRLEN $key
+TYPE $key
+EXISTS $key
+PTTL $key
+PEXPIRETIME $key
+OBJECT ENCODING $key
+KEYS *
+SCAN 0 COUNT 1000
+SCAN 0 COUNT 1000 TYPE $type
+MGET a b c d
+DBSIZE
+`,
+}
+
+var hashGrammar = grammar{
+	templates: `
+HSET $key $field $value
+HSET $key $field $value $field $value
+HMSET $key $field $value $field $value
+HSETNX $key $field $value
+HGET $key $field
+HMGET $key $field $field
+HGETALL $key
+HKEYS $key
+HVALS $key
+HLEN $key
+HSTRLEN $key $field
+HEXISTS $key $field
+HDEL $key $field
+HDEL $key $field $field $field
+HINCRBY $key $field $number
+HINCRBYFLOAT $key $field $float
+HSCAN $key 0
+HSCAN $key 0 MATCH $pattern COUNT 1000
+HRANDFIELD $key 0
+`,
+	choices: map[string][]string{
+		"$field": {"f", "g", "h", "", "f\x00", "\xff\xfe", strings.Repeat("x", 65)},
+	},
+	unordered: map[string]int{"HKEYS": 1, "HVALS": 1, "HGETALL": 2, "HSCAN": 2},
+	exact:     map[string]bool{"HRANDFIELD": true},
+	reads: `
+HGETALL $key
+HLEN $key
+HKEYS $key
+HMGET $key f g h
+HSCAN $key 0
+`,
+}

@@ -1,0 +1,4 @@
+package redis
+
+// A HyperLogLog is a string.
+var hyperLogLogCommands = []Command{}

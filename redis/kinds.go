@@ -1,0 +1,86 @@
+package redis
+
+import (
+	"fmt"
+
+	"github.com/firndb/firn"
+)
+
+// kind is the type of a key. The numbers are stored.
+type kind uint8
+
+const (
+	kindNone   kind = 0
+	kindString kind = 1
+	kindHash   kind = 2
+	kindList   kind = 3
+	kindSet    kind = 4
+	kindZSet   kind = 5
+	kindStream kind = 6
+)
+
+var kindNames = [...]string{
+	kindNone: "none", kindString: "string", kindHash: "hash",
+	kindList: "list", kindSet: "set", kindZSet: "zset", kindStream: "stream",
+}
+
+// String is the type's name as TYPE gives it.
+func (k kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "none"
+}
+
+// encodingName is what OBJECT ENCODING says of a key.
+func (k *keyDoc) encodingName() string {
+	switch k.Kind {
+	case kindHash:
+		return hashEncoding(k)
+	case kindList:
+		return listEncoding(k)
+	case kindSet:
+		return setEncoding(k)
+	case kindZSet:
+		return zsetEncoding(k)
+	case kindStream:
+		return streamEncoding(k)
+	}
+	return stringEncoding(k)
+}
+
+// elementTables are the tables that have documents of a collection of a kind.
+// Their ids begin with its uid.
+func (t *catalog) elementTables(k kind) []*firn.Table {
+	switch k {
+	case kindHash:
+		return []*firn.Table{t.elements, t.lifetimes}
+	case kindList, kindSet:
+		return []*firn.Table{t.elements}
+	case kindZSet:
+		return []*firn.Table{t.scores}
+	case kindStream:
+		return []*firn.Table{t.elements, t.groups}
+	}
+	return nil
+}
+
+// replyState appends the value of a live key, in the shape of its type.
+func (c *Call) replyState(k *keyDoc) error {
+	switch k.Kind {
+	case kindString:
+		c.Reply.Bulk(k.Value)
+		return nil
+	case kindHash:
+		return c.replyHashState(k)
+	case kindList:
+		return c.replyListState(k)
+	case kindSet:
+		return c.replySetState(k)
+	case kindZSet:
+		return c.replyZSetState(k)
+	case kindStream:
+		return c.replyStreamState(k)
+	}
+	return fmt.Errorf("state of a %s: %w", k.Kind, errDamaged)
+}

@@ -1,0 +1,4 @@
+package redis
+
+// LATENCY.
+var latencyCommands = []Command{}

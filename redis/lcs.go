@@ -1,0 +1,4 @@
+package redis
+
+// The longest common subsequence of two strings.
+var lcsCommands = []Command{}

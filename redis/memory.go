@@ -1,0 +1,4 @@
+package redis
+
+// MEMORY.
+var memoryCommands = []Command{}

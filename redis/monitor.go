@@ -1,0 +1,4 @@
+package redis
+
+// MONITOR.
+var monitorCommands = []Command{}

@@ -1,0 +1,4 @@
+package redis
+
+// Publish and subscribe.
+var pubsubCommands = []Command{}

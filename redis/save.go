@@ -1,0 +1,4 @@
+package redis
+
+// SAVE and its kin.
+var saveCommands = []Command{}

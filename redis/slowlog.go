@@ -1,0 +1,4 @@
+package redis
+
+// SLOWLOG.
+var slowlogCommands = []Command{}

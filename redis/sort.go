@@ -1,0 +1,4 @@
+package redis
+
+// SORT.
+var sortCommands = []Command{}
