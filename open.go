@@ -176,7 +176,7 @@ func rebuild(engine schema.Engine, session schema.Session, defs map[schema.Table
 		return fmt.Errorf("drop indexes: %w", err)
 	}
 	tail, counts := index.NewTail(0), index.Counts{}
-	r := index.Replayer{Tables: defs, Session: session, Tail: tail, Counts: counts, Row: row}
+	r := index.Replayer{Tables: defs, Session: session, Tail: tail, Counts: counts, Row: row, Fresh: true}
 	r.Full = mergeWhenFull(app, tail, counts)
 	if _, err := r.Run(0); err != nil {
 		return err

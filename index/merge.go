@@ -25,12 +25,14 @@ const (
 // Sink takes merged entries: the part of schema.Appender that a merge needs.
 type Sink interface {
 	Merge([]schema.Entry) error
+	Remerge([]schema.Entry) error
 	SetGlobal(key, json string) error
 }
 
 // Merger moves a frozen run into the file. Its position advances only when
 // the caller says that a slice was committed, so a slice that failed is
-// written again; writing an entry twice is harmless.
+// written again. After a restart entries are written that an interrupted merge
+// may have written before: that is slower, and harmless.
 //
 // A Merger belongs to the writer's goroutine.
 type Merger struct {
@@ -66,7 +68,11 @@ func (m *Merger) Write(sink Sink, n int) (int, error) {
 	frozen := m.tail.Runs().Frozen
 	m.slice = frozen.Slice(m.slice[:0], m.after, n)
 	m.last = len(m.slice) < n
-	if err := sink.Merge(m.slice); err != nil {
+	merge := sink.Merge
+	if m.tail.Replayed() {
+		merge = sink.Remerge
+	}
+	if err := merge(m.slice); err != nil {
 		return 0, fmt.Errorf("merge %d entries: %w", len(m.slice), err)
 	}
 	if !m.last {

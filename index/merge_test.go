@@ -17,6 +17,7 @@ import (
 // sink is a file that may refuse.
 type sink struct {
 	merged  []schema.Entry
+	again   int // slices that may be there already
 	globals map[string]string
 	fail    error
 	refuse  string // the global that cannot be set
@@ -27,6 +28,11 @@ func newSink() *sink { return &sink{globals: map[string]string{}} }
 func (s *sink) Merge(entries []schema.Entry) error {
 	s.merged = append(s.merged, entries...)
 	return s.fail
+}
+
+func (s *sink) Remerge(entries []schema.Entry) error {
+	s.again++
+	return s.Merge(entries)
 }
 
 func (s *sink) SetGlobal(key, json string) error {
@@ -259,3 +265,27 @@ func TestDamagedGlobalsAreCorruption(t *testing.T) {
 func readWatermark(s schema.Session) error { _, err := ReadWatermark(s); return err }
 
 func readCounts(s schema.Session) error { _, err := ReadCounts(s); return err }
+
+// TestReplayedEntriesAreMergedAgain: a merge that a crash has torn may have
+// written them already.
+func TestReplayedEntriesAreMergedAgain(t *testing.T) {
+	tail, s := filledTail(10), newSink()
+	tail.replayed.Store(4)
+	m := NewMerger(tail)
+	for round, want := range []int{4, 0} { // slices of 3, 3, 3 and 1
+		s.again = 0
+		if !m.Start(nil) {
+			t.Fatal("nothing to merge")
+		}
+		for m.Active() {
+			if _, err := m.Write(s, 3); err != nil {
+				t.Fatal(err)
+			}
+			m.Committed()
+		}
+		if s.again != want {
+			t.Errorf("round %d: got %d slices merged again, want %d", round, s.again, want)
+		}
+		tail.Insert([]schema.Entry{{Index: schema.ByID(1), TS: 11, Key: "next"}})
+	}
+}

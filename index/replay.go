@@ -20,6 +20,9 @@ type Replayer struct {
 	Tail    *Tail
 	Counts  Counts // as of the watermark; Run brings them up to date
 
+	// Fresh says that the file's indexes have nothing behind the watermark.
+	Fresh bool
+
 	// Full, if set, is called between rows, when nothing is staged, with the
 	// timestamp that everything up to is derived; for merging when the tail
 	// has grown large.
@@ -80,6 +83,9 @@ func (r *Replayer) page(after *schema.Timestamp, cursor schema.Cursor) (rows []*
 			return nil, err
 		}
 		r.Tail.Insert(r.entries)
+		if !r.Fresh {
+			r.Tail.replayed.Store(int64(row.TS))
+		}
 	}
 	return rows, nil
 }

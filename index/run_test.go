@@ -180,7 +180,7 @@ func checkSize(t *testing.T, r *Run, want reference) {
 
 func checkSlices(t *testing.T, r *Run, want reference) {
 	t.Helper()
-	for _, n := range []int{1, 7, len(want), len(want) + 1} {
+	for _, n := range []int{1, 7, max(len(want), 1), len(want) + 1} {
 		var got []schema.Entry
 		after := schema.Entry{}
 		for {

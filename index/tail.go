@@ -19,6 +19,10 @@ type Tail struct {
 	active *Run
 	frozen *Run // nil when no merge is under way
 	merged atomic.Int64
+
+	// replayed is the newest timestamp of what was read from the log on open:
+	// entries up to it may be in the file, from a merge that did not end.
+	replayed atomic.Int64
 }
 
 // NewTail makes a tail for a store whose indexes hold everything up to the
@@ -45,6 +49,10 @@ func (t *Tail) Runs() Runs {
 
 // Watermark is the timestamp up to which the file's indexes hold everything.
 func (t *Tail) Watermark() schema.Timestamp { return schema.Timestamp(t.merged.Load()) }
+
+// Replayed says whether entries that are yet to be merged were read from the
+// log, so that the file may have them.
+func (t *Tail) Replayed() bool { return t.replayed.Load() > t.merged.Load() }
 
 // Insert adds the entries of the newest transaction to the active run.
 func (t *Tail) Insert(entries []schema.Entry) { t.active.insert(entries, false) }

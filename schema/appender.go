@@ -18,10 +18,12 @@ type appender struct {
 
 	begin, commit, rollback *sqlite.Stmt
 	deleteRow, deleteEntry  *sqlite.Stmt
+	findEntry               *sqlite.Stmt
 	dropIndexes, setGlobal  *sqlite.Stmt
 
 	appends inserter // rows of the log
 	merges  inserter // index entries
+	deleter entryDeleter
 }
 
 var _ Appender = (*appender)(nil)
@@ -42,7 +44,7 @@ const sqlDeleteRow = `
 DELETE FROM documents
  WHERE ts = :ts AND table_id = :table AND id = :id`
 
-// sqlDeleteEntry forgets one entry.
+// sqlDeleteEntry forgets the row that begins with an entry.
 const sqlDeleteEntry = `
 DELETE FROM indexes
  WHERE index_id = :index AND key = :key AND ts = :ts`
@@ -67,7 +69,7 @@ type held struct {
 func (a *appender) statements() []held {
 	return []held{
 		{&a.begin, sqlBegin}, {&a.commit, sqlCommit}, {&a.rollback, sqlRollback},
-		{&a.deleteRow, sqlDeleteRow}, {&a.deleteEntry, sqlDeleteEntry},
+		{&a.deleteRow, sqlDeleteRow}, {&a.deleteEntry, sqlDeleteEntry}, {&a.findEntry, sqlEntryRow},
 		{&a.dropIndexes, sqlDropIndexes}, {&a.setGlobal, sqlSetGlobal},
 	}
 }
@@ -81,7 +83,11 @@ func (a *appender) prepare() (err error) {
 	if err := a.appends.prepare(a.conn, sqlAppend, rowColumns); err != nil {
 		return mapError(err)
 	}
-	return mapError(a.merges.prepare(a.conn, sqlMerge, entryColumns))
+	if err := a.merges.prepare(a.conn, sqlMerge, entryColumns); err != nil {
+		return mapError(err)
+	}
+	a.deleter = entryDeleter{find: a.findEntry, drop: a.deleteEntry, put: &a.merges}
+	return nil
 }
 
 func (a *appender) close() error {
@@ -165,6 +171,13 @@ func (a *appender) Merge(entries []Entry) error {
 	return nil
 }
 
+func (a *appender) Remerge(entries []Entry) error {
+	if err := a.DeleteEntries(entries); err != nil {
+		return err
+	}
+	return a.Merge(entries)
+}
+
 func (a *appender) DeleteRows(rows []*Row) error {
 	if err := a.inTransaction(); err != nil {
 		return fmt.Errorf("delete %d rows: %w", len(rows), err)
@@ -185,13 +198,9 @@ func (a *appender) DeleteEntries(entries []Entry) error {
 	if err := a.inTransaction(); err != nil {
 		return fmt.Errorf("delete %d entries: %w", len(entries), err)
 	}
-	var id [4]byte
 	for i := range entries {
 		e := &entries[i]
-		a.deleteEntry.BindBytes(1, appendID(id[:0], uint32(e.Index)))
-		a.deleteEntry.BindBytes(2, bytesOf(e.Key))
-		a.deleteEntry.BindInt64(3, int64(e.TS))
-		if err := run(a.deleteEntry); err != nil {
+		if err := a.deleter.delete(e); err != nil {
 			return fmt.Errorf("delete entry %d/%q at %d: %w", e.Index, e.Key, e.TS, mapError(err))
 		}
 	}

@@ -19,6 +19,10 @@ var (
 	// this one does not know.
 	ErrNewer = errors.New("schema: store has a newer format")
 
+	// ErrOlder means the file has an older format, and was opened in a way
+	// that does not allow to convert it.
+	ErrOlder = errors.New("schema: store has an older format")
+
 	// ErrCorrupt means the file contradicts itself.
 	ErrCorrupt = errors.New("schema: store is corrupt")
 
@@ -77,9 +81,15 @@ type Appender interface {
 	// with readers and are not changed.
 	Append(rows []*Row) error
 
-	// Merge adds entries to indexes; an entry that is there already (same
-	// index, key and ts) is replaced. Sorted by (index, key, ts) it is fast.
+	// Merge adds entries to indexes. They are newer than any of their key
+	// that is there. Sorted by (index, key, ts) it is fast, and the entries of
+	// a key take little room.
 	Merge(entries []Entry) error
+
+	// Remerge is Merge for entries of which some may be there already (same
+	// index, key and ts), or newer ones of their keys: those that are there are
+	// replaced. It is slower.
+	Remerge(entries []Entry) error
 
 	// DeleteRows and DeleteEntries forget versions. What is not there is
 	// passed over. Of a Row only (TS, Table, ID) are used, of an Entry only

@@ -17,7 +17,7 @@ const applicationID = 0x4669726e
 
 // FormatVersion is the newest format that this package reads, and the one
 // that it writes. The file holds it as its user_version.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // Names of the globals that the engine writes itself when it creates a store.
 const (
@@ -68,6 +68,8 @@ CREATE TABLE documents (
 //	table_id     BLOB     NULL: the table is index_id without its last byte
 //	document_id  BLOB     the document's id; NULL in an index by id
 //
+// Format version 2 adds the column more, see packed.go.
+//
 // The primary key is (index_id, key, ts) because every read asks the same
 // question: what was the newest entry of a key at or before ts?
 const createIndexes = `
@@ -93,7 +95,7 @@ CREATE TABLE globals (
 //
 // Step 0 creates everything, the header included: a crash leaves a whole
 // store or an empty file, and never one that nobody owns.
-var steps = []func(*sqlite.Conn, Options) error{createVersion1}
+var steps = []func(*sqlite.Conn, Options) error{createVersion1, createVersion2}
 
 func createVersion1(conn *sqlite.Conn, o Options) error {
 	script := []string{
@@ -118,6 +120,11 @@ func createVersion1(conn *sqlite.Conn, o Options) error {
 		}
 	}
 	return nil
+}
+
+// createVersion2 makes room for entries that share a row.
+func createVersion2(conn *sqlite.Conn, _ Options) error {
+	return execute(conn, "ALTER TABLE indexes ADD COLUMN more BLOB")
 }
 
 // migrate brings the file to FormatVersion. A new store is created in
@@ -182,13 +189,18 @@ func fileVersion(conn *sqlite.Conn) (int, error) {
 	return int(version), checkMarks(uint32(id), uint32(version))
 }
 
-// checkReadable refuses a file that is not a store in a known format.
+// checkReadable refuses a file that is not a store in the present format.
 func checkReadable(conn *sqlite.Conn) error {
 	version, err := fileVersion(conn)
-	if err == nil && version == 0 {
-		err = fmt.Errorf("%w: the file is empty", ErrForeign)
+	switch {
+	case err != nil:
+		return err
+	case version == 0:
+		return fmt.Errorf("%w: the file is empty", ErrForeign)
+	case version < FormatVersion:
+		return fmt.Errorf("%w: format version %d, this program reads %d; opening the store for writing once converts it", ErrOlder, version, FormatVersion)
 	}
-	return err
+	return nil
 }
 
 // Offsets in the header of every SQLite database file.

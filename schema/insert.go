@@ -15,7 +15,8 @@ import (
 // It remembers what each parameter is bound to where that seldom changes (the
 // table's id, the deleted flag), because SQLite keeps bindings from run to run.
 type inserter struct {
-	sizes []sized
+	sizes  []sized
+	packer packer
 }
 
 // sized is a statement that inserts a fixed number of rows.
@@ -30,7 +31,8 @@ type slot struct {
 	bound   bool
 	id      uint32
 	deleted bool
-	null    bool // the last column, prev_ts or document_id
+	null    bool // prev_ts or document_id
+	single  bool // more
 }
 
 // insertSizes are the numbers of rows that one statement inserts, largest
@@ -50,10 +52,10 @@ const (
 INSERT OR FAIL INTO documents (id, ts, table_id, json_value, deleted, prev_ts)
 VALUES `
 	sqlMerge = `
-INSERT OR REPLACE INTO indexes (index_id, key, ts, deleted, document_id)
+INSERT OR REPLACE INTO indexes (index_id, key, ts, deleted, document_id, more)
 VALUES `
 	rowColumns   = 6
-	entryColumns = 5
+	entryColumns = 6
 )
 
 func (in *inserter) prepare(conn *sqlite.Conn, head string, columns int) error {
@@ -86,13 +88,15 @@ func (in *inserter) rows(rows []*Row) error {
 }
 
 func (in *inserter) entries(entries []Entry) error {
+	rows, err := in.packer.pack(entries)
+	if err != nil {
+		return err
+	}
 	for i := range in.sizes {
 		s := &in.sizes[i]
-		for n := len(s.slots); len(entries) >= n; entries = entries[n:] {
-			for j := range entries[:n] {
-				if err := s.bindEntry(j, &entries[j]); err != nil {
-					return err
-				}
+		for n := len(s.slots); len(rows) >= n; rows = rows[n:] {
+			for j := range rows[:n] {
+				s.bindEntry(j, &rows[j])
 			}
 			if err := s.run(); err != nil {
 				return err
@@ -161,10 +165,7 @@ func (s *sized) bindValue(p int, r *Row) {
 	}
 }
 
-func (s *sized) bindEntry(i int, e *Entry) error {
-	if err := checkEntry(e); err != nil {
-		return err
-	}
+func (s *sized) bindEntry(i int, e *packedEntry) {
 	p := i*entryColumns + 1
 	at := &s.slots[i]
 	if !at.bound || at.id != uint32(e.Index) {
@@ -182,8 +183,12 @@ func (s *sized) bindEntry(i int, e *Entry) error {
 	} else if !at.bound || !at.null {
 		s.stmt.BindNull(p + 4)
 	}
-	*at = slot{bound: true, id: uint32(e.Index), deleted: e.Deleted, null: null}
-	return nil
+	if len(e.more) > 0 {
+		s.stmt.BindBytes(p+5, e.more)
+	} else if !at.bound || !at.single {
+		s.stmt.BindNull(p + 5)
+	}
+	*at = slot{bound: true, id: uint32(e.Index), deleted: e.Deleted, null: null, single: len(e.more) == 0}
 }
 
 func (s *sized) run() error {

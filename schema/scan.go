@@ -4,20 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"zombiezen.com/go/sqlite"
 )
 
 var errNested = errors.New("schema: transaction within a transaction")
-
-// sqlEntry finds the newest entry of a key at or before a moment.
-const sqlEntry = `
-SELECT ts, deleted, document_id
-  FROM indexes
- WHERE index_id = :index AND key = :key AND ts <= :at
- ORDER BY ts DESC
- LIMIT 1`
 
 func (s *session) Entry(index IndexID, key string, at Timestamp) (Entry, bool, error) {
 	e, ok, err := s.entry(index, bytesOf(key), at)
@@ -38,15 +31,14 @@ func (s *session) entry(index IndexID, key []byte, at Timestamp) (e Entry, ok bo
 	stmt.BindBytes(1, appendID(id[:0], uint32(index)))
 	stmt.BindBytes(2, key)
 	stmt.BindInt64(3, int64(at))
-	if ok, err = stmt.Step(); ok {
-		e = Entry{
-			Index:   index,
-			TS:      Timestamp(stmt.ColumnInt64(0)),
-			Deleted: stmt.ColumnBool(1),
-			ID:      readString(stmt, 2),
-		}
+	if ok, err = stmt.Step(); err != nil || !ok {
+		return e, false, resetAfter(stmt, err)
 	}
-	return e, ok, resetAfter(stmt, err)
+	m, more := readMoment(stmt, 0, 1, 3, s.more)
+	s.more = more
+	m, err = m.newest(more, at)
+	e = Entry{Index: index, TS: m.ts, Deleted: m.deleted, ID: readString(stmt, 2)}
+	return e, true, errors.Join(err, stmt.Reset())
 }
 
 // readString copies a BLOB; NULL is "".
@@ -56,21 +48,21 @@ func readString(stmt *sqlite.Stmt, column int) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// sqlVersions and sqlVersionsBack walk the entries of one key.
+// sqlVersions and sqlVersionsBack walk the rows of one key that may have
+// entries of an interval: those that begin in it, and the one before.
 const (
 	sqlVersions = `
-SELECT ts, deleted, document_id
+SELECT ts, deleted, document_id, more
   FROM indexes
- WHERE index_id = :index AND key = :key AND ts > :from AND ts <= :to
- ORDER BY ts
- LIMIT :limit`
+ WHERE index_id = :index AND key = :key AND ts <= :to AND ts >= coalesce((
+	SELECT ts
+	  FROM indexes
+	 WHERE index_id = :index AND key = :key AND ts <= :from
+	 ORDER BY ts DESC
+	 LIMIT 1), 0)
+ ORDER BY ts`
 
-	sqlVersionsBack = `
-SELECT ts, deleted, document_id
-  FROM indexes
- WHERE index_id = :index AND key = :key AND ts > :from AND ts <= :to
- ORDER BY ts DESC
- LIMIT :limit`
+	sqlVersionsBack = sqlVersions + ` DESC`
 )
 
 func (s *session) Versions(dst []Entry, index IndexID, key string, from, to Timestamp, newestFirst bool, limit int) ([]Entry, error) {
@@ -90,37 +82,55 @@ func (s *session) versions(dst []Entry, n statement, index IndexID, key string, 
 	if err != nil {
 		return dst, err
 	}
-	if limit <= 0 {
-		limit = -1 // all, to SQLite
-	}
 	var id [4]byte
 	stmt.BindBytes(1, appendID(id[:0], uint32(index)))
 	stmt.BindBytes(2, bytesOf(key))
-	stmt.BindInt64(3, int64(from))
-	stmt.BindInt64(4, int64(to))
-	stmt.BindInt64(5, int64(limit))
-	for {
+	stmt.BindInt64(3, int64(to))
+	stmt.BindInt64(4, int64(from))
+	for start := len(dst); ; {
 		found, err := stmt.Step()
 		if err != nil || !found {
 			return dst, resetAfter(stmt, err)
 		}
-		dst = append(dst, Entry{
-			Index:   index,
-			TS:      Timestamp(stmt.ColumnInt64(0)),
-			Deleted: stmt.ColumnBool(1),
-			Key:     key,
-			ID:      readString(stmt, 2),
-		})
+		if err := s.unpack(stmt); err != nil {
+			stmt.Reset()
+			return dst, err
+		}
+		e := Entry{Index: index, Key: key, ID: readString(stmt, 2)}
+		if n == stmtVersionsBack {
+			slices.Reverse(s.moments)
+		}
+		for _, m := range s.moments {
+			if m.ts <= from || m.ts > to {
+				continue
+			}
+			e.TS, e.Deleted = m.ts, m.deleted
+			if dst = append(dst, e); len(dst)-start == limit {
+				return dst, stmt.Reset()
+			}
+		}
 	}
 }
 
-// sqlEntries walks the whole table behind an entry.
+// unpack reads the moments of the row at hand, (ts, deleted, …, more).
+func (s *session) unpack(stmt *sqlite.Stmt) (err error) {
+	m, more := readMoment(stmt, 0, 1, 3, s.more)
+	s.more = more
+	s.moments, err = m.unpack(s.moments[:0], more)
+	return err
+}
+
+// sqlEntries walks the whole table behind an entry, from the row that has it.
 const sqlEntries = `
-SELECT key, ts, deleted, document_id, index_id
+SELECT ts, deleted, document_id, more, key, index_id
   FROM indexes
- WHERE (index_id, key, ts) > (:index, :key, :ts)
- ORDER BY index_id, key, ts
- LIMIT :limit`
+ WHERE (index_id, key, ts) >= (:index, :key, coalesce((
+	SELECT ts
+	  FROM indexes
+	 WHERE index_id = :index AND key = :key AND ts <= :ts
+	 ORDER BY ts DESC
+	 LIMIT 1), :ts))
+ ORDER BY index_id, key, ts`
 
 func (s *session) Entries(dst []Entry, after Entry, limit int) ([]Entry, error) {
 	dst, err := s.entries(dst, after, limit)
@@ -139,34 +149,42 @@ func (s *session) entries(dst []Entry, after Entry, limit int) ([]Entry, error) 
 	stmt.BindBytes(1, appendID(id[:0], uint32(after.Index)))
 	stmt.BindBytes(2, bytesOf(after.Key))
 	stmt.BindInt64(3, int64(after.TS))
-	stmt.BindInt64(4, int64(max(limit, 0)))
-	for {
+	for start := len(dst); len(dst)-start < limit; {
 		found, err := stmt.Step()
 		if err != nil || !found {
 			return dst, resetAfter(stmt, err)
 		}
-		index, err := readID(stmt, 4)
+		index, err := readID(stmt, 5)
+		if err == nil {
+			err = s.unpack(stmt)
+		}
 		if err != nil {
 			stmt.Reset()
 			return dst, err
 		}
-		e := Entry{
-			Index:   IndexID(index),
-			TS:      Timestamp(stmt.ColumnInt64(1)),
-			Deleted: stmt.ColumnBool(2),
-		}
+		e := Entry{Index: IndexID(index)}
 		e.Key, e.ID = readKey(stmt)
-		dst = append(dst, e)
+		passed := e.Index == after.Index && e.Key == after.Key
+		for _, m := range s.moments {
+			if passed && m.ts <= after.TS {
+				continue
+			}
+			e.TS, e.Deleted = m.ts, m.deleted
+			if dst = append(dst, e); len(dst)-start == limit {
+				break
+			}
+		}
 	}
+	return dst, stmt.Reset()
 }
 
-// readKey reads key and document_id, columns 0 and 3, into one allocation.
+// readKey reads key and document_id, columns 4 and 2, into one allocation.
 func readKey(stmt *sqlite.Stmt) (key, id string) {
-	k, n := stmt.ColumnLen(0), stmt.ColumnLen(3)
+	k, n := stmt.ColumnLen(4), stmt.ColumnLen(2)
 	b := make([]byte, k+n)
-	stmt.ColumnBytes(0, b[:k])
+	stmt.ColumnBytes(4, b[:k])
 	if n > 0 {
-		stmt.ColumnBytes(3, b[k:])
+		stmt.ColumnBytes(2, b[k:])
 	}
 	both := unsafe.String(unsafe.SliceData(b), len(b))
 	return both[:k], both[k:]
@@ -177,25 +195,25 @@ func readKey(stmt *sqlite.Stmt) (key, id string) {
 // left to the scanner: a GROUP BY would read every version ever made.
 const (
 	sqlScan = `
-SELECT key, ts, deleted, document_id
+SELECT key, ts, deleted, document_id, more
   FROM indexes
  WHERE index_id = :index AND key >= :from
  ORDER BY key, ts`
 
 	sqlScanTo = `
-SELECT key, ts, deleted, document_id
+SELECT key, ts, deleted, document_id, more
   FROM indexes
  WHERE index_id = :index AND key >= :from AND key < :to
  ORDER BY key, ts`
 
 	sqlScanBack = `
-SELECT key, ts, deleted, document_id
+SELECT key, ts, deleted, document_id, more
   FROM indexes
  WHERE index_id = :index AND key >= :from
  ORDER BY key DESC, ts DESC`
 
 	sqlScanBackTo = `
-SELECT key, ts, deleted, document_id
+SELECT key, ts, deleted, document_id, more
   FROM indexes
  WHERE index_id = :index AND key >= :from AND key < :to
  ORDER BY key DESC, ts DESC`
@@ -203,7 +221,7 @@ SELECT key, ts, deleted, document_id
 
 // Bounds of one scan.
 const (
-	// scanPatience is the number of entries of one key that are stepped over
+	// scanPatience is the number of rows of one key that are stepped over
 	// before the scan seeks instead. A seek costs about as much as eight
 	// steps.
 	scanPatience = 8
@@ -233,6 +251,7 @@ type scanner struct {
 	id      []byte
 
 	scratch []byte // for the key of the row at hand
+	more    []byte // for what is packed in it
 }
 
 func (s *session) Scan(dst []Entry, r KeyRange, at Timestamp, limit int) ([]Entry, KeyRange, bool, error) {
@@ -245,7 +264,7 @@ func (s *session) Scan(dst []Entry, r KeyRange, at Timestamp, limit int) ([]Entr
 	sc := &s.scan
 	*sc = scanner{
 		session: s, dst: dst, r: r, at: at, limit: limit, keys: limit + scanKeys,
-		key: sc.key[:0], id: sc.id[:0], scratch: sc.scratch[:0],
+		key: sc.key[:0], id: sc.id[:0], scratch: sc.scratch[:0], more: sc.more[:0],
 	}
 	err := sc.run()
 	entries, rest, done := sc.dst, sc.r, sc.done
@@ -266,6 +285,7 @@ func (sc *scanner) run() error {
 		}
 		jump, err := sc.step(stmt)
 		if err != nil {
+			stmt.Reset()
 			return err
 		}
 		if err := stmt.Reset(); err != nil {
@@ -328,7 +348,9 @@ func (sc *scanner) step(stmt *sqlite.Stmt) (jump bool, err error) {
 			sc.key = readInto(sc.key, stmt, 0)
 			sc.found = false
 		}
-		sc.consider(stmt)
+		if err := sc.consider(stmt); err != nil {
+			return false, err
+		}
 		if seen++; seen > scanPatience {
 			return true, nil
 		}
@@ -355,17 +377,23 @@ func readInto(b []byte, stmt *sqlite.Stmt, column int) []byte {
 	return b
 }
 
-// consider takes the row at hand if it is the newest so far that at can see.
-func (sc *scanner) consider(stmt *sqlite.Stmt) {
+// consider takes the newest entry of the row at hand that at can see, if it is
+// the newest so far.
+func (sc *scanner) consider(stmt *sqlite.Stmt) (err error) {
 	if sc.r.Reverse && sc.found {
-		return // only older entries follow
+		return nil // only older entries follow
 	}
-	ts := Timestamp(stmt.ColumnInt64(1))
-	if ts > sc.at {
-		return
+	m, more := readMoment(stmt, 1, 2, 4, sc.more)
+	sc.more = more
+	if m.ts > sc.at {
+		return nil
 	}
-	sc.found, sc.ts, sc.deleted = true, ts, stmt.ColumnBool(2)
+	if m, err = m.newest(more, sc.at); err != nil {
+		return err
+	}
+	sc.found, sc.ts, sc.deleted = true, m.ts, m.deleted
 	sc.id = readInto(sc.id, stmt, 3)
+	return nil
 }
 
 // jump decides the key at hand by one descent, and goes behind it.

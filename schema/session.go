@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -9,10 +10,12 @@ import (
 
 // session is one read connection with its statements.
 type session struct {
-	conn  *sqlite.Conn
-	open  bool // between Begin and End
-	stmts [statementCount]*sqlite.Stmt
-	scan  scanner // its buffers
+	conn    *sqlite.Conn
+	open    bool     // between Begin and End
+	more    []byte   // scratch
+	moments []moment // scratch
+	stmts   [statementCount]*sqlite.Stmt
+	scan    scanner // its buffers
 }
 
 var _ Session = (*session)(nil)
@@ -24,7 +27,6 @@ type statement int
 const (
 	stmtBegin statement = iota
 	stmtEnd
-	stmtGet
 	stmtRow
 	stmtEntry
 	stmtScan
@@ -43,9 +45,8 @@ const (
 var sessionSQL = [statementCount]string{
 	stmtBegin:        `BEGIN`,
 	stmtEnd:          `COMMIT`,
-	stmtGet:          sqlGet,
 	stmtRow:          sqlRow,
-	stmtEntry:        sqlEntry,
+	stmtEntry:        sqlEntryRow,
 	stmtScan:         sqlScan,
 	stmtScanTo:       sqlScanTo,
 	stmtScanBack:     sqlScanBack,
@@ -115,18 +116,6 @@ func (s *session) Close() error {
 	return nil
 }
 
-// sqlGet finds the newest entry of a document at or before a moment, and its
-// row. It must stay two descents: one of indexes, which the LIMIT ends at its
-// first entry, and one of documents.
-const sqlGet = `
-SELECT i.ts, i.deleted, d.deleted, d.prev_ts, d.json_value
-  FROM indexes AS i
-  LEFT JOIN documents AS d
-    ON d.ts = i.ts AND d.table_id = :table AND d.id = :id
- WHERE i.index_id = :index AND i.key = :id AND i.ts <= :at
- ORDER BY i.ts DESC
- LIMIT 1`
-
 func (s *session) Get(table TableID, id string, at Timestamp) (*Row, error) {
 	row, err := s.get(table, id, at)
 	if err != nil {
@@ -135,37 +124,30 @@ func (s *session) Get(table TableID, id string, at Timestamp) (*Row, error) {
 	return row, nil
 }
 
-func (s *session) get(table TableID, id string, at Timestamp) (*Row, error) {
-	stmt, err := s.stmt(stmtGet)
-	if err != nil {
+// get is two descents: one of indexes, for the moment, and one of documents.
+// Both see one state of the file, or a version that is pruned between them
+// would look like corruption.
+func (s *session) get(table TableID, id string, at Timestamp) (_ *Row, err error) {
+	if !s.open {
+		if err := s.Begin(); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, s.End()) }()
+	}
+	e, ok, err := s.entry(ByID(table), bytesOf(id), at)
+	if err != nil || !ok {
 		return nil, err
 	}
-	var buf [4]byte
-	stmt.BindBytes(1, appendID(buf[:0], uint32(table)))
-	stmt.BindBytes(2, bytesOf(id))
-	stmt.BindBytes(3, appendID(buf[:0], uint32(ByID(table))))
-	stmt.BindInt64(4, int64(at))
-	found, err := stmt.Step()
-	if err != nil || !found {
-		return nil, resetAfter(stmt, err)
+	row, err := s.row(table, id, e.TS)
+	switch {
+	case err != nil:
+		return nil, err
+	case row == nil:
+		return nil, fmt.Errorf("%w: index entry at %d without a row", ErrCorrupt, e.TS)
+	case row.Deleted != e.Deleted:
+		return nil, fmt.Errorf("%w: index entry and row at %d disagree on the deletion", ErrCorrupt, e.TS)
 	}
-	row := &Row{
-		TS:      Timestamp(stmt.ColumnInt64(0)),
-		Prev:    Timestamp(stmt.ColumnInt64(3)),
-		Table:   table,
-		Deleted: stmt.ColumnBool(1),
-		ID:      id,
-	}
-	if stmt.ColumnIsNull(2) {
-		stmt.Reset()
-		return nil, fmt.Errorf("%w: index entry at %d without a row", ErrCorrupt, row.TS)
-	}
-	if row.Deleted != stmt.ColumnBool(2) {
-		stmt.Reset()
-		return nil, fmt.Errorf("%w: index entry and row at %d disagree on the deletion", ErrCorrupt, row.TS)
-	}
-	row.JSON, row.Value = readValue(stmt, 4, 0)
-	return row, stmt.Reset()
+	return row, nil
 }
 
 // resetAfter lets go of the read transaction. A statement that failed has

@@ -79,11 +79,12 @@ func writeSample(t testing.TB, s *SQLite) {
 func TestPlans(t *testing.T) {
 	s := openTest(t, Options{})
 	const (
-		byKey   = "SEARCH indexes USING PRIMARY KEY (index_id=? AND key=? AND ts<?)"
-		between = "SEARCH indexes USING PRIMARY KEY (index_id=? AND key=? AND ts>? AND ts<?)"
-		from    = "SEARCH indexes USING PRIMARY KEY (index_id=? AND key>?)"
-		fromTo  = "SEARCH indexes USING PRIMARY KEY (index_id=? AND key>? AND key<?)"
-		row     = "SEARCH documents USING PRIMARY KEY (ts=? AND table_id=? AND id=?)"
+		byKey     = "SEARCH indexes USING PRIMARY KEY (index_id=? AND key=? AND ts<?)"
+		between   = "SEARCH indexes USING PRIMARY KEY (index_id=? AND key=? AND ts>? AND ts<?)"
+		from      = "SEARCH indexes USING PRIMARY KEY (index_id=? AND key>?)"
+		fromTo    = "SEARCH indexes USING PRIMARY KEY (index_id=? AND key>? AND key<?)"
+		newestRow = "; SCALAR SUBQUERY 1; " + byKey
+		row       = "SEARCH documents USING PRIMARY KEY (ts=? AND table_id=? AND id=?)"
 	)
 	want := map[string]string{
 		sqlBegin: "", sqlCommit: "", sqlRollback: "", `BEGIN`: "",
@@ -91,17 +92,16 @@ func TestPlans(t *testing.T) {
 		sqlDeleteEntry:  "SEARCH indexes USING PRIMARY KEY (index_id=? AND key=? AND ts=?)",
 		sqlDropIndexes:  "", // the table's pages, not its rows
 		sqlSetGlobal:    "",
-		sqlGet:          "SEARCH i USING PRIMARY KEY (index_id=? AND key=? AND ts<?); SEARCH d USING PRIMARY KEY (ts=? AND table_id=? AND id=?) LEFT-JOIN",
 		sqlRow:          row,
-		sqlEntry:        byKey,
+		sqlEntryRow:     byKey,
 		sqlScan:         from,
 		sqlScanTo:       fromTo,
 		sqlScanBack:     from,
 		sqlScanBackTo:   fromTo,
-		sqlVersions:     between,
-		sqlVersionsBack: between,
+		sqlVersions:     between + newestRow,
+		sqlVersionsBack: between + newestRow,
 		sqlLog:          "SEARCH documents USING PRIMARY KEY ((ts,table_id,id)>(?,?,?) AND ts<?)",
-		sqlEntries:      "SEARCH indexes USING PRIMARY KEY ((index_id,key,ts)>(?,?,?))",
+		sqlEntries:      "SEARCH indexes USING PRIMARY KEY ((index_id,key,ts)>(?,?,?))" + newestRow + "; REUSE SUBQUERY 1",
 		sqlLast:         "SCAN documents",
 		sqlGlobal:       "SEARCH globals USING PRIMARY KEY (key=?)",
 	}
@@ -325,7 +325,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 		"no id":          {database("CREATE TABLE x (y)"), ErrForeign},
 		"another id":     {database("CREATE TABLE x (y)", "PRAGMA application_id = 7"), ErrForeign},
 		"another in wal": {database("PRAGMA journal_mode = WAL", "CREATE TABLE x (y)"), ErrForeign},
-		"newer":          {database("CREATE TABLE x (y)", fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 2"), ErrNewer},
+		"newer":          {database("CREATE TABLE x (y)", fmt.Sprintf("PRAGMA application_id = %d", applicationID), fmt.Sprintf("PRAGMA user_version = %d", FormatVersion+1)), ErrNewer},
 		"version 0":      {database("CREATE TABLE x (y)", fmt.Sprintf("PRAGMA application_id = %d", applicationID)), ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) (e schema.Engine, reopen func() s
 		{"ScanOfTheDeadIsBounded", testDead},
 		{"ScanJumpsOverHistory", testHistory},
 		{"MergingAgainReplaces", testMerge},
+		{"EntriesOfAKeyShareARow", testPacked},
 		{"EntriesWalkTheWholeIndex", testEntries},
 		{"DroppedIndexesAreEmpty", testDrop},
 		{"DanglingEntryIsCorruption", testDangling},
