@@ -188,19 +188,6 @@ func mergeOf(parts []part) part {
 	return merged
 }
 
-// popLeast takes the least entry off the parts; one of them must have one.
-func popLeast(heads []part) schema.Entry {
-	least := -1
-	for i, h := range heads {
-		if len(h) > 0 && (least < 0 || compare(h[0], heads[least][0]) < 0) {
-			least = i
-		}
-	}
-	e := heads[least][0]
-	heads[least] = heads[least][1:]
-	return e
-}
-
 // lockSorted takes the lock for reading, with everything sorted.
 func (r *Run) lockSorted() {
 	for {
@@ -286,13 +273,17 @@ func (r *Run) Versions(dst []schema.Entry, x schema.IndexID, key string, from, t
 func (r *Run) Slice(dst []schema.Entry, after schema.Entry, n int) []schema.Entry {
 	r.lockSorted()
 	defer r.mu.RUnlock()
-	heads, left := r.parts(), 0
+	heads := r.parts()
 	for i, p := range heads {
 		heads[i] = p[p.after(after):]
-		left += len(heads[i])
 	}
-	for range min(n, left) {
-		dst = append(dst, popLeast(heads))
+	m := newMerging(heads)
+	for range n {
+		e, ok := m.next()
+		if !ok {
+			break
+		}
+		dst = append(dst, e)
 	}
 	return dst
 }
