@@ -58,6 +58,7 @@ var measurements = []measurement{
 	{"open", measureOpen},
 	{"stalls", measureStalls},
 	{"at", measureAt},
+	{"collections", measureCollections},
 }
 
 func main() {

@@ -11,17 +11,37 @@ import (
 	"time"
 )
 
-// tests are redis-benchmark's, by the names that it takes and prints.
+// tests are redis-benchmark's, by the names that it takes and prints, in an
+// order in which what is popped or read has been put in before.
 var tests = []struct {
 	name, printed string
-	weight        int // keys written by one request, which divides the number of requests
+	weight        int      // of one request, which divides the number of requests
+	keyspace      int      // -r: how many different keys, fields or members
+	command       []string // for what redis-benchmark has no test of its own
+	onlyEverysec  bool     // not compared in every mode
 }{
-	{"set", "SET", 1},
-	{"get", "GET", 1},
-	{"incr", "INCR", 1},
-	{"hset", "HSET", 1},
-	{"mset", "MSET", 10},
+	{name: "set", printed: "SET", weight: 1, keyspace: fewKeys},
+	{name: "get", printed: "GET", weight: 1, keyspace: fewKeys},
+	{name: "incr", printed: "INCR", weight: 1, keyspace: fewKeys},
+	{name: "hset", printed: "HSET", weight: 1, keyspace: fewKeys},
+	{name: "mset", printed: "MSET", weight: 10, keyspace: fewKeys},
+	{name: "lpush", printed: "LPUSH", weight: 1, keyspace: fewKeys, onlyEverysec: true},
+	{name: "rpop", printed: "RPOP", weight: 1, keyspace: fewKeys, onlyEverysec: true},
+	{name: "sadd", printed: "SADD", weight: 1, keyspace: manyKeys, onlyEverysec: true},
+	{name: "spop", printed: "SPOP", weight: 1, keyspace: manyKeys, onlyEverysec: true},
+	{name: "zadd", printed: "ZADD", weight: 1, keyspace: manyKeys, onlyEverysec: true},
+	{name: "zpopmin", printed: "ZPOPMIN", weight: 1, keyspace: manyKeys, onlyEverysec: true},
+	{name: "xadd", printed: "XADD", weight: 1, keyspace: manyKeys, onlyEverysec: true,
+		command: []string{"XADD", "mystream", "*", "field", "__rand_int__"}},
+	{name: "lrange_100", printed: "LRANGE_100", weight: 4, keyspace: fewKeys, onlyEverysec: true},
+	{name: "lrange_600", printed: "LRANGE_600", weight: 10, keyspace: fewKeys, onlyEverysec: true},
 }
+
+// Keyspaces: keys are overwritten, members of sets are new.
+const (
+	fewKeys  = 100_000
+	manyKeys = 100_000_000
+)
 
 // pipelines are the depths measured: none, and the depth of redis-benchmark's
 // own documentation.
@@ -53,7 +73,7 @@ type outcome struct{ redis, firn []load }
 func measureThroughput(ctx context.Context, l *lab) (s section, err error) {
 	s = section{
 		title: "Throughput",
-		method: "redis-benchmark with 50 connections, 64-byte values and 100,000 keys, in turns against both servers of a row, " +
+		method: "redis-benchmark with 50 connections, 64-byte values and 100,000 keys (or new members of one set, list or stream), in turns against both servers of a row, " +
 			"each turn after the server of the turn before has come to rest; the order changes every round; medians. " +
 			"*no* is compared with a Redis without a file, *everysec* and *always* with an append-only file of that policy.",
 		header: []string{"fsync", "command", "P", "Redis /s", "Firn /s", "ratio", "Redis p50 / p99", "Firn p50 / p99", "bar"},
@@ -72,6 +92,9 @@ func measureThroughput(ctx context.Context, l *lab) (s section, err error) {
 		for test := range tests {
 			for _, pipeline := range pipelines {
 				for _, p := range pairs {
+					if tests[test].onlyEverysec && p.fsync != "everysec" {
+						continue
+					}
 					r := row{p.fsync, test, pipeline}
 					if outcomes[r] == nil {
 						outcomes[r] = &outcome{}
@@ -141,9 +164,15 @@ func requests(base int, r row) int {
 
 // redisBenchmark runs one test and returns what it printed.
 func redisBenchmark(ctx context.Context, s *server, r row, n int) (load, error) {
+	test := tests[r.test]
 	args := []string{
-		"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-d", "64", "-r", "100000",
-		"-P", strconv.Itoa(r.pipeline), "-n", strconv.Itoa(n), "-t", tests[r.test].name, "--csv",
+		"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-d", "64", "-r", strconv.Itoa(test.keyspace),
+		"-P", strconv.Itoa(r.pipeline), "-n", strconv.Itoa(n), "--csv",
+	}
+	if test.command == nil {
+		args = append(args, "-t", test.name)
+	} else {
+		args = append(args, test.command...)
 	}
 	out, err := exec.CommandContext(ctx, "redis-benchmark", args...).CombinedOutput()
 	if err != nil {
@@ -200,6 +229,9 @@ func throughputRows(pairs []pair, outcomes map[row]*outcome) [][]string {
 		for test := range tests {
 			for _, pipeline := range pipelines {
 				o := outcomes[row{p.fsync, test, pipeline}]
+				if o == nil {
+					continue
+				}
 				redis, firn := medianLoad(o.redis), medianLoad(o.firn)
 				times := ratio(firn.rps, redis.rps)
 				key := fmt.Sprintf("throughput/%s/P=%d/%s", tests[test].printed, pipeline, p.fsync)
