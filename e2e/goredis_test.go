@@ -177,10 +177,12 @@ func want[T comparable](t *testing.T, command interface{ Result() (T, error) }, 
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t *testing.T, errs ...error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

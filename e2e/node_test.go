@@ -1,0 +1,59 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The clients of Node.js. Their tests are in node/ and run by Node's own
+// runner; npm fetches the clients, in the versions of package-lock.json.
+
+// leastNode is the major version of Node.js that the clients ask for.
+const leastNode = 20
+
+func TestNodeClients(t *testing.T) {
+	if version := nodeVersion(); version < leastNode {
+		t.Skipf("Node.js %d or newer is needed, found %d (0: none)", leastNode, version)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	install := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund")
+	install.Dir = "node"
+	if output, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("npm ci: %v\n%s", err, output)
+	}
+	for _, script := range []string{"ioredis.test.mjs", "noderedis.test.mjs"} {
+		t.Run(script, func(t *testing.T) {
+			run := exec.CommandContext(ctx, "node", "--test", "--test-timeout=60000", script)
+			run.Dir = "node"
+			run.Env = append(os.Environ(), "FIRN_ADDR="+startFirn(t))
+			output, err := run.CombinedOutput()
+			if err != nil || !strings.Contains(string(output), "# pass") {
+				t.Errorf("node --test %s: got %v, want every test to pass\n%s", script, err, output)
+			}
+		})
+	}
+}
+
+// nodeVersion is the major version of the node on PATH, if npm is there, too;
+// otherwise 0.
+func nodeVersion() int {
+	if _, err := exec.LookPath("npm"); err != nil {
+		return 0
+	}
+	output, err := exec.Command("node", "--version").Output()
+	if err != nil {
+		return 0
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(string(output), "v"), ".")
+	n, err := strconv.Atoi(major)
+	if err != nil {
+		return 0
+	}
+	return n
+}
