@@ -71,7 +71,7 @@ func (c *Call) pop(q *sequence, right bool) ([]byte, error) {
 	}
 	next := it.position - outwards(right)
 	if !even {
-		if next, err = c.behind(q, it.position, right); err != nil {
+		if next, err = c.behind(q, right); err != nil {
 			return nil, err
 		}
 	}
@@ -82,9 +82,9 @@ func (c *Call) pop(q *sequence, right bool) ([]byte, error) {
 
 // behind is the position of the item next to the one at an end. It is looked
 // for from there inwards: what was popped before lies on the other side.
-func (c *Call) behind(q *sequence, position int64, right bool) (int64, error) {
-	if !q.loose {
-		next := position - outwards(right)
+func (c *Call) behind(q *sequence, right bool) (int64, error) {
+	if q.stepsOn(right) {
+		next := q.end(right) - outwards(right)
 		switch _, err := c.R.Get(c.work.elements, c.itemID(q, next)); err {
 		case nil:
 			return next, nil
@@ -93,11 +93,10 @@ func (c *Call) behind(q *sequence, position int64, right bool) (int64, error) {
 			return 0, err
 		}
 	}
-	inwards := int64(1)
 	if right {
-		inwards = -1
+		return c.countTo(q, q.last-1, 0, right)
 	}
-	return c.countTo(q, position+inwards, 0, right)
+	return c.countTo(q, q.first+1, 0, right)
 }
 
 // take is pop of n items, with a visit to each value if visit is not nil.

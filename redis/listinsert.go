@@ -9,8 +9,8 @@ import "slices"
 // have together: as few as give each of them enough. A window of firstWindow
 // items must give minSpacing, and one twice as large a quarter more, so that
 // the windows inside one that was spread take many insertions to be full
-// again. Mostly that is no document but the new one; and at the worst place a
-// dozen on average, as TestInsertingAtOnePlaceMovesFewItems measures.
+// again. Mostly that is no document but the new one; and at the worst place two
+// more on average, as TestInsertingAtOnePlaceMovesFewItems measures.
 const (
 	firstWindow = 32
 	minSpacing  = 1 << 10
@@ -22,8 +22,8 @@ func (c *Call) insert(q *sequence, before, behind int64, value []byte) error {
 	if position == before {
 		return c.makeRoom(q, before, behind, value)
 	}
-	if !aligned {
-		q.loosen()
+	if !aligned || q.loose && before < q.to && behind > q.from {
+		q.loosen(before, behind)
 	}
 	q.length++
 	return c.Tx.Put(c.work.elements, c.itemID(q, position), value)
@@ -36,12 +36,6 @@ func between(before, behind int64) (position int64, aligned bool) {
 		return before + gaps/2*itemGap, true
 	}
 	return before + (behind-before)/2, false
-}
-
-// loosen says that positions may lie anywhere from now on.
-func (q *sequence) loosen() {
-	q.holes = q.removed()
-	q.loose = true
 }
 
 // makeRoom inserts an item where there is no position left between its
@@ -127,7 +121,16 @@ func (w *window) has(position int64) bool {
 
 // moveItems puts a window's items where spread has put them.
 func (c *Call) moveItems(q *sequence, w *window) error {
-	q.loosen()
+	from, to := w.before, w.behind
+	if w.fromStart {
+		from = w.newFirst
+		q.first = from
+	}
+	if w.toEnd {
+		to = w.newFirst + int64(len(w.values)-1)*w.newSpace
+		q.last = to
+	}
+	q.loosen(from, to)
 	for _, position := range w.positions {
 		if w.has(position) {
 			continue
@@ -141,12 +144,6 @@ func (c *Call) moveItems(q *sequence, w *window) error {
 		if err := c.Tx.Put(c.work.elements, c.itemID(q, w.newFirst+int64(i)*w.newSpace), value); err != nil {
 			return err
 		}
-	}
-	if w.fromStart {
-		q.first = w.newFirst
-	}
-	if w.toEnd {
-		q.last = w.newFirst + int64(len(w.values)-1)*w.newSpace
 	}
 	q.length++
 	return nil

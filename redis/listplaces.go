@@ -20,23 +20,27 @@ import (
 // nothing is looked for when an item is pushed or popped. It is a key tuple of
 // integers, see package schema, and there are three forms of it:
 //
-//	(first)               even: every item is itemGap behind the one before,
-//	                      so the last one's position follows from the length
-//	(first, last)         aligned: every position is a multiple of itemGap
-//	                      behind the first, and some of them are free
-//	(first, last, holes)  loose: positions lie anywhere. holes is at least the
-//	                      number of items removed between first and last
+//	(first)           even: every item is itemGap behind the one before, so
+//	                  the last one's position follows from the length
+//	(first, last)     aligned: every position is a multiple of itemGap behind
+//	                  the first, and some of them are free
+//	(first, last, holes, from, to)
+//	                  loose: between from and to, items stand anywhere; up to
+//	                  from they are aligned with the first, and as of to with
+//	                  the last. holes is at least the number of items that
+//	                  were removed between first and last
 //
 // For example 28 is the note of a list that was made by RPUSH. A list of one
 // item is even.
 //
-// Pushing and popping keep a list as it is, and so a queue is even for ever:
-// an item is found by arithmetic, and the tombstones of popped ones are never
-// met. LREM makes a list aligned, until the free positions have reached an
-// end. LINSERT makes it loose. When more items than there are left were
-// removed from the middle, the list is written anew, even, in a collection of
-// its own: so a walk over a list never meets more than about as many
-// tombstones as items, and the removals have paid for it.
+// Pushing and popping keep a list as it is, or make it simpler. So a queue is
+// even for ever: an item is found by arithmetic, and the tombstones of popped
+// ones are never met. LREM makes a list aligned, until the free positions have
+// come to an end of the list and are gone; LINSERT makes it loose around the
+// place, until that has come to an end. When more items than there are left
+// were removed from the middle, the list is written anew, even, in a
+// collection of its own: so a walk over a list never meets more than about as
+// many tombstones as items, and the removals have paid for it.
 const (
 	itemGap = 1_000_000
 
@@ -65,7 +69,8 @@ type sequence struct {
 	length      int64
 	first, last int64 // positions; without meaning when length is 0
 	loose       bool
-	holes       int64 // of a loose list
+	holes       int64 // of a loose list, as are
+	from, to    int64 // the bounds of where it is loose, which may lie beyond its ends
 }
 
 // sequenceOf reads the note of a list's key document. A damaged one is
@@ -79,9 +84,13 @@ func sequenceOf(k *keyDoc) (sequence, error) {
 	}
 	if err == nil && len(rest) > 0 {
 		q.loose = true
-		q.holes, rest, err = schema.TakeInt(rest)
+		for _, n := range []*int64{&q.holes, &q.from, &q.to} {
+			if err == nil {
+				*n, rest, err = schema.TakeInt(rest)
+			}
+		}
 	}
-	if err != nil || len(rest) > 0 || q.length < 1 || q.first > q.last || q.holes < 0 {
+	if err != nil || len(rest) > 0 || q.length < 1 || q.first > q.last || q.holes < 0 || q.from > q.to {
 		return sequence{}, q.damaged("has a bad note")
 	}
 	return q, nil
@@ -95,7 +104,7 @@ func (q *sequence) appendNote(dst []byte) []byte {
 	}
 	dst = schema.AppendInt(dst, q.last)
 	if q.loose {
-		dst = schema.AppendInt(dst, q.holes)
+		dst = schema.AppendInt(schema.AppendInt(schema.AppendInt(dst, q.holes), q.from), q.to)
 	}
 	return dst
 }
@@ -114,13 +123,32 @@ func (q *sequence) removed() int64 {
 	return (q.last-q.first)/itemGap + 1 - q.length
 }
 
-// shrink takes n items off the length. What is left of a list may be simpler
-// than the list was.
+// shrink takes n items off the length, when the ends are as they will be.
+// What is left of a list may be simpler than the list was.
 func (q *sequence) shrink(n int64) {
 	q.length -= n
-	if q.length == 1 {
-		q.loose, q.holes = false, 0
+	if q.length == 1 || q.first >= q.to || q.last <= q.from {
+		q.loose, q.holes, q.from, q.to = false, 0, 0, 0
 	}
+}
+
+// loosen says that from now on items between two positions stand anywhere.
+func (q *sequence) loosen(from, to int64) {
+	if q.loose {
+		q.from, q.to = min(q.from, from), max(q.to, to)
+		return
+	}
+	q.holes = q.removed()
+	q.loose, q.from, q.to = true, from, to
+}
+
+// stepsOn says that no item is nearer to an end than a position itemGap away
+// from it.
+func (q *sequence) stepsOn(right bool) bool {
+	if right {
+		return !q.loose || q.last-itemGap >= q.to
+	}
+	return !q.loose || q.first+itemGap <= q.from
 }
 
 // end is the position of the last item, or of the first.
