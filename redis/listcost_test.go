@@ -287,10 +287,14 @@ func TestAQueueIsAsFastAtTheEndAsAtTheBeginning(t *testing.T) {
 
 func TestAQueueWithItemsThatStayIsWalkedInTheTimeOfItsLength(t *testing.T) {
 	o := newPlain(t)
-	o.ask(t, "RPUSH l stuck")
-	input := slices.Concat(pipeline("RPUSH l a b", 100), pipeline("LREM l 0 a", 100), pipeline("LREM l -1 b", 100))
-	for range 30 {
-		o.exchange(t, input)
+	o.ask(t, "RPUSH l stuck b")
+	for i := range 2000 {
+		if i%100 == 50 {
+			o.ask(t, "LINSERT l AFTER stuck b") // items stand anywhere
+		}
+		for _, command := range []string{"RPUSH l a b", "LREM l 1 a", "LREM l 1 b"} {
+			o.ask(t, command)
+		}
 		if q, _ := o.listNote(t, "l"); q.removed() > q.length+minHoles {
 			t.Fatalf("got %d items removed between the ends of a list of %d", q.removed(), q.length)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/schema"
 )
 
 // A list of thousands of items is what a slice of strings is, wherever its
@@ -131,24 +132,59 @@ func (m *listModel) step(t *testing.T) {
 	default:
 		m.read(t)
 	}
-	m.look(t)
+	if m.IntN(5) == 0 {
+		m.look(t)
+	}
 }
 
-// look notes which form the list's note has.
+// look compares where the items are with what the list's note says.
 func (m *listModel) look(t *testing.T) {
 	t.Helper()
 	err := m.store.View(func(snap *firn.Snapshot) error {
 		c := &Call{Session: m.session, R: snap, Args: [][]byte{[]byte("l")}, work: m.session.call.work}
 		q, ok, err := c.findList()
-		if ok {
-			m.wasLoose = m.wasLoose || q.loose
-			m.hadHoles = m.hadHoles || !q.loose && !q.even()
+		if err != nil || !ok {
+			return err
 		}
-		return err
+		m.wasLoose = m.wasLoose || q.loose
+		m.hadHoles = m.hadHoles || !q.loose && !q.even()
+		var positions []int64
+		prefix := appendUID(nil, q.uid)
+		for found, err := range snap.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
+			if err != nil {
+				return err
+			}
+			position, _, err := schema.TakeInt(found.Key[len(prefix):])
+			if err != nil {
+				return err
+			}
+			positions = append(positions, position)
+		}
+		if why := misplaced(&q, positions); why != "" {
+			t.Errorf("%s: %+v with items at %v", why, q, positions)
+		}
+		return nil
 	})
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// misplaced says what is wrong with the positions of a list's items, if
+// anything is.
+func misplaced(q *sequence, positions []int64) string {
+	if int64(len(positions)) != q.length || positions[0] != q.first || positions[len(positions)-1] != q.last {
+		return "wrong ends"
+	}
+	for _, position := range positions {
+		switch {
+		case (!q.loose || position <= q.from) && (position-q.first)%itemGap != 0:
+			return fmt.Sprintf("%d is not aligned with the first", position)
+		case q.loose && position >= q.to && (q.last-position)%itemGap != 0:
+			return fmt.Sprintf("%d is not aligned with the last", position)
+		}
+	}
+	return ""
 }
 
 func (m *listModel) push(t *testing.T) {
