@@ -31,7 +31,11 @@ func parseTimeout(arg []byte) (time.Duration, error) {
 	if !ok {
 		return 0, Error("ERR timeout is not a float or out of range")
 	}
-	return timeoutOf(math.Ceil(seconds * 1000))
+	ms := math.Ceil(seconds * 1000)
+	if ms >= math.MaxInt64 {
+		ms = -1 // in Redis it wraps around
+	}
+	return timeoutOf(ms)
 }
 
 // parseTimeoutMillis reads the timeout of XREAD, in milliseconds.

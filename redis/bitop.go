@@ -1,0 +1,89 @@
+package redis
+
+import (
+	"encoding/binary"
+)
+
+// bitOp combines strings, whatever was at the destination.
+func bitOp(c *Call) error {
+	combine, err := parseBitOp(c)
+	if err != nil {
+		return err
+	}
+	sources := make([][]byte, len(c.Args)-2)
+	length := 0
+	for i, key := range c.Args[2:] {
+		k, _, err := c.findKind(key, kindString)
+		if err != nil {
+			return err
+		}
+		sources[i] = k.Value
+		length = max(length, len(k.Value))
+	}
+	s, err := c.open(c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(int64(length))
+	switch {
+	case length > 0:
+		c.notify(eventString, "set", c.Args[1])
+		return c.writeString(&s, combineBits(sources, length, combine), large, 0)
+	case s.live:
+		c.notify(eventGeneric, "del", c.Args[1])
+		return c.remove(&s)
+	}
+	return nil
+}
+
+// bitOperation is what BITOP does with 64 bits of the result so far and 64 of
+// the next string.
+type bitOperation func(a, b uint64) uint64
+
+// parseBitOp reads BITOP's operation; nil is NOT, of one string.
+func parseBitOp(c *Call) (bitOperation, error) {
+	switch name := c.Args[0]; {
+	case is(name, "AND"):
+		return func(a, b uint64) uint64 { return a & b }, nil
+	case is(name, "OR"):
+		return func(a, b uint64) uint64 { return a | b }, nil
+	case is(name, "XOR"):
+		return func(a, b uint64) uint64 { return a ^ b }, nil
+	case is(name, "NOT") && len(c.Args) == 3:
+		return nil, nil
+	case is(name, "NOT"):
+		return nil, Error("ERR BITOP NOT must be called with a single source key.")
+	}
+	return nil, errSyntax
+}
+
+// combineBits folds strings, filled up with zeros to length, into one; or it
+// inverts the only one if combine is nil.
+func combineBits(sources [][]byte, length int, combine bitOperation) []byte {
+	result := make([]byte, (length+7)/8*8)
+	copy(result, sources[0])
+	if combine == nil {
+		for i := range result {
+			result[i] = ^result[i]
+		}
+	}
+	for _, source := range sources[1:] {
+		for at := 0; at < len(result); at += 8 {
+			a := binary.LittleEndian.Uint64(result[at:])
+			binary.LittleEndian.PutUint64(result[at:], combine(a, wordAt(source, at)))
+		}
+	}
+	return result[:length]
+}
+
+// wordAt is eight bytes of a string, zeros behind its end.
+func wordAt(b []byte, at int) uint64 {
+	if at+8 <= len(b) {
+		return binary.LittleEndian.Uint64(b[at:])
+	}
+	var word [8]byte
+	if at < len(b) {
+		copy(word[:], b[at:])
+	}
+	return binary.LittleEndian.Uint64(word[:])
+}

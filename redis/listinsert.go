@@ -1,0 +1,161 @@
+package redis
+
+import "slices"
+
+// Inserting between two items, and making room for that.
+//
+// Halving a gap of itemGap leaves room for 20 items at one place. When there
+// is none left, the items around it are spread evenly over the room that they
+// have together: as few as give each of them enough. A window of firstWindow
+// items must give minSpacing, and one twice as large a quarter more, so that
+// the windows inside one that was spread take many insertions to be full
+// again. Mostly that is no document but the new one; and at the worst place two
+// more on average, as TestInsertingAtOnePlaceMovesFewItems measures.
+const (
+	firstWindow = 32
+	minSpacing  = 1 << 10
+)
+
+// insert puts an item between two neighbours. The value is kept.
+func (c *Call) insert(q *sequence, before, behind int64, value []byte) error {
+	position, aligned := between(before, behind)
+	if position == before {
+		return c.makeRoom(q, before, behind, value)
+	}
+	if !aligned || q.loose && before < q.to && behind > q.from {
+		q.loosen(before, behind)
+	}
+	q.length++
+	return c.Tx.Put(c.work.elements, c.itemID(q, position), value)
+}
+
+// between is a position halfway between two, or before itself if there is
+// none. aligned says that it is a multiple of itemGap behind before.
+func between(before, behind int64) (position int64, aligned bool) {
+	if gaps := (behind - before) / itemGap; gaps >= 2 {
+		return before + gaps/2*itemGap, true
+	}
+	return before + (behind-before)/2, false
+}
+
+// makeRoom inserts an item where there is no position left between its
+// neighbours.
+func (c *Call) makeRoom(q *sequence, before, behind int64, value []byte) error {
+	least := int64(minSpacing)
+	for half := int64(firstWindow / 2); ; half *= 2 {
+		w, err := c.window(q, before, behind, half)
+		if err != nil {
+			return err
+		}
+		w.values = slices.Insert(w.values, w.middle, value)
+		if w.fromStart && w.toEnd {
+			return c.replace(q, &w)
+		}
+		if w.spread() >= least {
+			return c.moveItems(q, &w)
+		}
+		least += least / 4
+	}
+}
+
+// window is items next to each other in a list.
+type window struct {
+	positions          []int64
+	values             [][]byte
+	middle             int   // rank in the window of the item that is inserted
+	fromStart, toEnd   bool  // nothing is before it, or behind it
+	before, behind     int64 // the positions next to it, where there is something
+	newFirst, newSpace int64 // where its items go: the first, and from one to the next
+}
+
+// window is up to half items on either side of a place between two.
+func (c *Call) window(q *sequence, before, behind, half int64) (w window, err error) {
+	if w.before, w.fromStart, err = c.look(q, &w, before, half, true); err != nil {
+		return w, err
+	}
+	slices.Reverse(w.positions)
+	slices.Reverse(w.values)
+	w.middle = len(w.positions)
+	w.behind, w.toEnd, err = c.look(q, &w, behind, half, false)
+	return w, err
+}
+
+// look adds up to n items to a window, and says which position comes next, or
+// that none does.
+func (c *Call) look(q *sequence, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
+	for it, err := range c.walk(q, position, n+1, backwards) {
+		if err != nil {
+			return 0, false, err
+		}
+		if n == 0 {
+			return it.position, false, nil
+		}
+		w.positions = append(w.positions, it.position)
+		w.values = append(w.values, it.value)
+		n--
+	}
+	return 0, true, nil
+}
+
+// spread gives the window's items new positions, and says how far apart. At
+// an end of the list there is all the room that one likes.
+func (w *window) spread() int64 {
+	n := int64(len(w.values))
+	switch {
+	case w.fromStart:
+		w.newSpace, w.newFirst = itemGap, w.behind-n*itemGap
+	case w.toEnd:
+		w.newSpace, w.newFirst = itemGap, w.before+itemGap
+	default:
+		w.newSpace = (w.behind - w.before) / (n + 1)
+		w.newFirst = w.before + w.newSpace
+	}
+	return w.newSpace
+}
+
+// has says that an item goes to a position.
+func (w *window) has(position int64) bool {
+	away := position - w.newFirst
+	return away >= 0 && away%w.newSpace == 0 && away/w.newSpace < int64(len(w.values))
+}
+
+// moveItems puts a window's items where spread has put them.
+func (c *Call) moveItems(q *sequence, w *window) error {
+	from, to := w.before, w.behind
+	if w.fromStart {
+		from = w.newFirst
+		q.first = from
+	}
+	if w.toEnd {
+		to = w.newFirst + int64(len(w.values)-1)*w.newSpace
+		q.last = to
+	}
+	q.loosen(from, to)
+	for _, position := range w.positions {
+		if w.has(position) {
+			continue
+		}
+		if err := c.Tx.Delete(c.work.elements, c.itemID(q, position), nil); err != nil {
+			return err
+		}
+		q.holes++
+	}
+	for i, value := range w.values {
+		if err := c.Tx.Put(c.work.elements, c.itemID(q, w.newFirst+int64(i)*w.newSpace), value); err != nil {
+			return err
+		}
+	}
+	q.length++
+	return nil
+}
+
+// replace makes a window the list, in a collection of its own.
+func (c *Call) replace(q *sequence, w *window) error {
+	*q = sequence{uid: c.newUID()}
+	for _, value := range w.values {
+		if err := c.push(q, value, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
