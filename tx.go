@@ -137,7 +137,8 @@ func checkSize(id, value []byte) error {
 // other in one group. It is for servers, which have many at hand; Update is
 // for everyone else.
 type Batch interface {
-	// Len is how many transactions there are, at least 1.
+	// Len is how many transactions there are, at least 1. It is asked again
+	// before each: a batch may grow while it runs.
 	Len() int
 
 	// Transact runs the i-th on the writer's goroutine. An error undoes what

@@ -13,8 +13,8 @@ func (s *Session) gather() {
 	for {
 		s.units = append(s.units, s.next)
 		s.pending = false
-		if s.multi.on || len(s.units) == maxUnits || !s.parse() {
-			return // an EXEC is a batch alone: its queue is long enough
+		if s.multi.on || s.next.cmd.Flags&Blocks != 0 || len(s.units) == maxUnits || !s.parse() {
+			return // an EXEC is a batch alone: its queue is long enough; what may wait ends one
 		}
 		if c := s.class(&s.next); c != classWrites && c != classReads {
 			return
@@ -23,11 +23,35 @@ func (s *Session) gather() {
 }
 
 // Len is part of firn.Batch.
-func (s *Session) Len() int { return len(s.units) }
+func (s *Session) Len() int {
+	if s.solo.running {
+		return s.solo.Len()
+	}
+	return len(s.units)
+}
 
-// Transact is part of firn.Batch: it runs the i-th command of the batch.
-// When the replies are too many already, the rest is left to another batch.
+// Transact is part of firn.Batch: it runs the next command of the batch, or
+// serves another client with what the last one brought.
 func (s *Session) Transact(i int, tx *firn.Tx) error {
+	if i == 0 {
+		s.solo.Reset()
+		s.solo.Add(s)
+	}
+	return s.solo.Transact(i, tx)
+}
+
+// Done is part of firn.Batch.
+func (s *Session) Done(last firn.Timestamp, err error) {
+	if s.solo.running {
+		s.solo.Done(last, err)
+		return
+	}
+	s.decide(last, err)
+}
+
+// transact runs the i-th command of the batch. When the replies are too many
+// already, the rest is left to another batch.
+func (s *Session) transact(i int, tx *firn.Tx) error {
 	if i > s.ran || len(s.held) >= maxHeldBytes {
 		return nil
 	}
@@ -38,14 +62,19 @@ func (s *Session) Transact(i int, tx *firn.Tx) error {
 	if tx.Wrote() && err == nil {
 		s.wrote = tx.Timestamp()
 	}
+	if err == nil && s.call.wants != nil {
+		s.park(u, s.call.wants)
+	}
+	s.call.wants = nil
 	return err
 }
 
-// Done is part of firn.Batch. If err is not nil then nothing of the batch was
-// kept, and that is the answer to each of its commands. last may be that of a
-// larger batch.
-func (s *Session) Done(last firn.Timestamp, err error) {
+// decide ends the batch. If err is not nil then nothing of it was kept, and
+// that is the answer to each of its commands. last may be that of a larger
+// batch.
+func (s *Session) decide(last firn.Timestamp, err error) {
 	if err != nil {
+		s.unpark()
 		s.ran = len(s.units)
 		s.held = s.held[:0]
 		if s.multi.on {

@@ -1,9 +1,11 @@
 package redis
 
 import (
+	"errors"
 	"math"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
@@ -16,13 +18,61 @@ type wait struct {
 	nothing func(*resp.Writer) // appends the reply after the timeout, and where waiting is not allowed
 }
 
+// patience is what a command does that finds nothing, and could wait.
+type patience int
+
+const (
+	repliesAtOnce patience = iota // nobody may wait here
+	parksLater                    // it runs again in a transaction, and waits then
+	parksNow
+)
+
+// errParks is the error of a command that found nothing in a snapshot and may
+// wait: what it waits for could have come since. It runs again in a
+// transaction, where looking and beginning to wait are one step.
+var errParks = errors.New("redis: to wait takes a transaction")
+
 // wait is what a command with the flag Blocks returns when there is nothing
 // for it yet, and it has written nothing: the client waits, and the command
 // runs again, with Waited, when a key of the kind has come. Where nobody may
 // wait, as inside MULTI and in the past, it replies nothing at once.
 func (c *Call) wait(w wait) error {
-	w.nothing(&c.Reply)
+	switch c.patience {
+	case repliesAtOnce:
+		w.nothing(&c.Reply)
+	case parksLater:
+		return errParks
+	case parksNow:
+		c.wants = &w
+	}
 	return nil
+}
+
+// patience is what a command may do that finds nothing.
+func (s *Session) patience(u *unit, tx *firn.Tx) patience {
+	switch {
+	case u.cmd.Flags&Blocks == 0 || s.multi.on || s.asof != 0:
+		return repliesAtOnce
+	case tx == nil:
+		return parksLater
+	}
+	return parksNow
+}
+
+// signal tells who waits for a key that it was written. Nearly always that
+// is nobody, and costs one look.
+func (c *Call) signal(s *slot) {
+	if b := &c.Session.srv.blocked; b.waiting.Load() > 0 {
+		b.touchID(s.db, s.id)
+	}
+}
+
+// signalDatabase tells everyone who waits for a key of a database that it
+// may be another one now.
+func (c *Call) signalDatabase(db int) {
+	if b := &c.Session.srv.blocked; b.waiting.Load() > 0 {
+		b.touchDatabase(db)
+	}
 }
 
 // parseTimeout reads the timeout of a blocking command, in seconds.

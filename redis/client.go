@@ -59,12 +59,18 @@ var clientCommands = []Command{{
 		{
 			Name: "NO-EVICT", Args: "ON | OFF", Min: 1, Flags: Local | Admin, Since: "7.0.0", Complexity: "O(1)",
 			Summary: "Accepted: no connection is ever evicted.",
-			Run:     clientOnOff,
+			Run:     func(c *Call) error { return clientOnOff(c, &c.Session.noEvict) },
 		},
 		{
 			Name: "NO-TOUCH", Args: "ON | OFF", Min: 1, Flags: Local, Since: "7.2.0", Complexity: "O(1)",
 			Summary: "Accepted: reads never change what is kept.",
-			Run:     clientOnOff,
+			Run:     func(c *Call) error { return clientOnOff(c, &c.Session.noTouch) },
+		},
+		{
+			Name: "PAUSE", Args: "timeout [WRITE | ALL]", Min: 1, Max: -1, Flags: Local | Admin, Since: "3.0.0", Complexity: "O(1)",
+			Summary: "Suspends commands processing.",
+			Differs: "CLIENT UNPAUSE is never suspended. Writes that had arrived may still be finished. Keys go on expiring.",
+			Run:     clientPause,
 		},
 		{
 			Name: "REPLY", Args: "ON | OFF | SKIP", Min: 1, Flags: Local, Since: "3.2.0", Complexity: "O(1)",
@@ -80,6 +86,16 @@ var clientCommands = []Command{{
 			Name: "SETNAME", Args: "connection-name", Min: 1, Flags: Local, Since: "2.6.9", Complexity: "O(1)",
 			Summary: "Sets the connection name.",
 			Run:     clientSetName,
+		},
+		{
+			Name: "UNBLOCK", Args: "client-id [TIMEOUT | ERROR]", Min: 1, Max: -1, Flags: Local | Admin, Since: "5.0.0", Complexity: "O(1)",
+			Summary: "Unblocks a client blocked by a blocking command from a different connection.",
+			Run:     clientUnblock,
+		},
+		{
+			Name: "UNPAUSE", Flags: Local | Admin, Since: "6.2.0", Complexity: "O(N), N the clients that wait",
+			Summary: "Resumes processing commands from paused clients.",
+			Run:     clientUnpause,
 		},
 	},
 }}
@@ -154,10 +170,13 @@ func clientInfo(c *Call) error {
 	return nil
 }
 
-func clientOnOff(c *Call) error {
-	if !is(c.Args[0], "ON") && !is(c.Args[0], "OFF") {
+func clientOnOff(c *Call, what *bool) error {
+	on := is(c.Args[0], "ON")
+	if !on && !is(c.Args[0], "OFF") {
 		return errSyntax
 	}
+	*what = on
+	c.Session.publish()
 	c.Reply.Simple("OK")
 	return nil
 }

@@ -25,6 +25,13 @@ func (cs *clients) remove(s *Session) {
 	delete(cs.byID, s.id)
 }
 
+// find is the session of an id; nil if it has gone.
+func (cs *clients) find(id int64) *Session {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.byID[id]
+}
+
 func (cs *clients) count() int {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -65,13 +72,14 @@ type identity struct {
 // replaced as a whole, so that other sessions can read it.
 type view struct {
 	identity
-	db, proto int
-	asof      string
+	db, proto        int
+	asof             string
+	noEvict, noTouch bool
 }
 
 // publish makes the session's rarely changing state visible to others.
 func (s *Session) publish() {
-	v := &view{identity: s.who, db: s.db, proto: s.proto, asof: "-1"}
+	v := &view{identity: s.who, db: s.db, proto: s.proto, asof: "-1", noEvict: s.noEvict, noTouch: s.noTouch}
 	if s.asof != 0 {
 		v.asof = fmt.Sprint(int64(s.asof))
 	}
@@ -86,12 +94,32 @@ func (s *Session) describe() string {
 	if e := s.cmd.Load(); e != nil {
 		command = e.full
 	}
-	flags := "N"
-	if s.queued.Load() >= 0 {
-		flags = "x"
-	}
+	flags := s.flags(v)
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=0 psub=0 ssub=0 multi=%d "+
 		"events=r cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s asof=%s",
 		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
 		flags, v.db, s.queued.Load(), command, v.proto, v.library, v.libraryVersion, v.asof)
+}
+
+// flags are Redis's letters for what a session is and does.
+func (s *Session) flags(v *view) string {
+	var letters []byte
+	for _, flag := range []struct {
+		on     bool
+		letter byte
+	}{
+		{s.queued.Load() >= 0, 'x'},
+		{s.paused.Load() || s.waiter.Load() != nil, 'b'},
+		{s.peer == s.addr, 'U'}, // a Unix socket's ends have one name
+		{v.noEvict, 'e'},
+		{v.noTouch, 'T'},
+	} {
+		if flag.on {
+			letters = append(letters, flag.letter)
+		}
+	}
+	if letters == nil {
+		return "N"
+	}
+	return string(letters)
 }

@@ -65,6 +65,9 @@ type Call struct {
 	Reply   resp.Writer
 	Waited  bool // the command waited for a key, and runs again because one has come
 
+	patience patience // what a command with Blocks may do that finds nothing
+	wants    *wait    // what it waits for, once it has called wait
+
 	work *workspace // the session's own, made once by newWorkspace; never nil for a command that is not Local
 }
 

@@ -177,6 +177,7 @@ func (f Flags) names() []string {
 		{f&(Writes|Local) == 0, "readonly"},
 		{f&Admin != 0, "admin"},
 		{f&PubSub != 0, "pubsub"},
+		{f&Blocks != 0, "blocking"},
 		{f&(Local|NoQueue) != 0, "loading"},
 		{f&(Local|NoQueue) != 0, "stale"},
 		{f&Skip != 0, "skip_monitor"},
@@ -211,6 +212,9 @@ func (e *entry) categories() []string {
 	}
 	if group != "" {
 		all = append(all, group)
+	}
+	if e.Flags&Blocks != 0 {
+		all = append(all, "@blocking")
 	}
 	return all
 }

@@ -118,6 +118,7 @@ func (c *Call) flush(db int) error {
 
 // showKeyspace makes a database show a keyspace.
 func (c *Call) showKeyspace(db int, space uid) error {
+	c.signalDatabase(db)
 	id := schema.AppendInt(nil, int64(db))
 	return c.Tx.Put(c.work.databases, id, appendDatabase(nil, c.Cmd.Name, space))
 }

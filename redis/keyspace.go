@@ -178,6 +178,7 @@ func (c *Call) write(s *slot, next keyDoc) error {
 		next.Created = c.Tx.Timestamp().Millis()
 	}
 	s.key, s.live = next, true
+	c.signal(s)
 	return nil
 }
 
@@ -189,6 +190,7 @@ func (c *Call) remove(s *slot) error {
 		return err
 	}
 	s.key, s.live = keyDoc{}, false
+	c.signal(s)
 	return nil
 }
 

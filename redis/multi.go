@@ -70,13 +70,7 @@ func (m *multi) add(s *Session, out []byte, u *unit) []byte {
 		m.spoiled = true
 		return s.fail(out, u, Error("ERR the transaction is too big"))
 	}
-	kept := unit{cmd: u.cmd, args: make([][]byte, len(u.args))}
-	arena := make([]byte, 0, size)
-	for i, arg := range u.args {
-		arena = append(arena, arg...)
-		kept.args[i] = arena[len(arena)-len(arg) : len(arena) : len(arena)]
-	}
-	m.queue = append(m.queue, kept)
+	m.queue = append(m.queue, unit{cmd: u.cmd, args: keep(u.args)})
 	m.bytes += size
 	m.writes = m.writes || u.cmd.Flags&Writes != 0
 	m.past = m.past || u.cmd.Flags&onWorker != 0

@@ -32,6 +32,7 @@ type ours struct {
 	store   *firn.Store
 	session *Session
 	woken   chan struct{}
+	nudged  chan struct{} // capacity 1: something has come since the last look
 }
 
 // openStore opens a store of a test's own, closed at its end.
@@ -52,15 +53,45 @@ func openStore(t testing.TB, o firn.Options) *firn.Store {
 
 // newOurs connects a session to a server.
 func newOurs(t testing.TB, srv *Server) *ours {
-	o := &ours{store: srv.Store(), session: srv.NewSession("127.0.0.1:1", "127.0.0.1:2"), woken: make(chan struct{}, 1)}
+	o := &ours{store: srv.Store(), session: srv.NewSession("127.0.0.1:1", "127.0.0.1:2"), woken: make(chan struct{}, 1), nudged: make(chan struct{}, 1)}
 	o.session.Wake = func() { o.woken <- struct{}{} }
+	o.session.Nudge = func() {
+		select {
+		case o.nudged <- struct{}{}:
+		default:
+		}
+	}
 	t.Cleanup(o.session.Close)
 	return o
 }
 
 func (o *ours) tell(t testing.TB, words ...[]byte) []byte {
 	t.Helper()
-	return o.send(t, resp.AppendCommand(nil, words...))
+	reply := o.send(t, resp.AppendCommand(nil, words...))
+	for len(reply) == 0 && o.session.Waits() {
+		reply = o.later(t)
+	}
+	return reply
+}
+
+// later waits until the session is nudged, and returns what it says then.
+func (o *ours) later(t testing.TB) []byte {
+	t.Helper()
+	select {
+	case <-o.nudged:
+	case <-time.After(30 * time.Second):
+		t.Fatal("waited 30 s for the session to be nudged")
+	}
+	return o.take(t)
+}
+
+// take runs the session and returns what it has to say.
+func (o *ours) take(t testing.TB) []byte {
+	t.Helper()
+	o.pump(t)
+	reply := bytes.Clone(o.session.Output())
+	o.session.Sent(len(reply))
+	return reply
 }
 
 // send gives the session bytes and returns what it answers to them.
@@ -71,9 +102,7 @@ func (o *ours) send(t testing.TB, input []byte) []byte {
 		n := copy(o.session.Space(1), input)
 		o.session.Fill(n)
 		input = input[n:]
-		o.pump(t)
-		reply = append(reply, o.session.Output()...)
-		o.session.Sent(len(o.session.Output()))
+		reply = append(reply, o.take(t)...)
 	}
 	return reply
 }

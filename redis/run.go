@@ -13,7 +13,23 @@ type unit struct {
 	args  [][]byte // after the name and the subcommand
 	err   error    // why it is refused; cmd may be nil then
 	mute  bool     // CLIENT REPLY says that nobody wants the reply
+	parks bool     // a read that found nothing: it has to run in a transaction, to wait
 	reply []byte   // inside MULTI: made ahead, because it is about the past
+}
+
+// keep copies arguments into memory of their own, so that they outlive the
+// input buffer.
+func keep(args [][]byte) [][]byte {
+	size := 0
+	for _, arg := range args {
+		size += len(arg)
+	}
+	kept, arena := make([][]byte, len(args)), make([]byte, 0, size)
+	for i, arg := range args {
+		arena = append(arena, arg...)
+		kept[i] = arena[len(arena)-len(arg) : len(arena) : len(arena)]
+	}
+	return kept
 }
 
 // class is what a command needs in order to run.
@@ -24,6 +40,7 @@ const (
 	classReads               // a snapshot of the present
 	classWrites              // a transaction
 	classBlocks              // a goroutine that may wait
+	classPaused              // the end of CLIENT PAUSE
 )
 
 // class says what a command needs, now.
@@ -31,6 +48,8 @@ func (s *Session) class(u *unit) class {
 	switch {
 	case u.err != nil:
 		return classLocal
+	case s.srv.blocked.pause.stops(s, u):
+		return classPaused
 	case s.multi.on && u.cmd.Name == "EXEC":
 		return s.multi.class(s)
 	case s.multi.on && u.cmd.Flags&NoQueue == 0:
@@ -39,7 +58,7 @@ func (s *Session) class(u *unit) class {
 		return classBlocks
 	case u.cmd.Flags&Local != 0:
 		return classLocal
-	case u.cmd.Flags&Writes != 0:
+	case u.cmd.Flags&Writes != 0 || u.parks:
 		return classWrites
 	case s.asof != 0:
 		return classBlocks
@@ -54,6 +73,9 @@ func (s *Session) Run() Need {
 		return NeedCommit
 	}
 	s.takePushes()
+	if s.parked() {
+		return s.rest()
+	}
 	for !s.closing && !s.killed.Load() {
 		if unsent := len(s.out) - s.sent; unsent >= s.mark {
 			s.mark = unsent + flushBytes
@@ -77,9 +99,19 @@ func (s *Session) Run() Need {
 		case classBlocks:
 			s.phase = phaseCold
 			return NeedCold
+		case classPaused:
+			if s.holdBack() {
+				return s.rest()
+			}
 		}
 	}
-	if s.closing || s.killed.Load() {
+	return s.rest()
+}
+
+// rest is what a session needs that has nothing to do. Input that comes while
+// the client has to wait is kept, up to the limit of one command.
+func (s *Session) rest() Need {
+	if s.closing || s.killed.Load() || s.Waits() && int64(s.in.Buffered()) > s.srv.config.queryLimit.Load() {
 		return NeedClose
 	}
 	return NeedInput
@@ -143,7 +175,7 @@ func (s *Session) prepare(words [][]byte) {
 	if u.cmd != nil {
 		s.cmd.Store(u.cmd)
 	}
-	u.mute = s.mute >= muteThis
+	u.mute, u.parks = s.mute >= muteThis, false
 	if s.mute == muteThis {
 		s.mute = speaking
 	}
@@ -192,6 +224,10 @@ func (s *Session) readFrom(snap *firn.Snapshot) error {
 		out, err := s.runUnit(s.out, &s.next, snap, nil)
 		if err != nil && errors.Is(err, firn.ErrCold) {
 			return firn.ErrCold
+		}
+		if err == errParks {
+			s.next.parks = true
+			return nil
 		}
 		s.out, s.pending = out, false
 		if len(s.out)-s.sent >= s.mark || !s.parse() || s.class(&s.next) != classReads {
@@ -243,7 +279,8 @@ func (s *Session) readPast() error {
 }
 
 // runUnit runs a command, or the transaction that it is the EXEC of, and
-// appends the reply. An error has been answered, unless it is ErrCold.
+// appends the reply. An error has been answered, unless it is ErrCold or
+// errParks.
 func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	if s.multi.on && u.cmd.Name == "EXEC" {
 		return s.exec(out, u, r, tx)
@@ -252,13 +289,15 @@ func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]by
 }
 
 // run runs one command and appends its reply. An error has been answered,
-// unless it is ErrCold.
+// unless it is ErrCold or errParks. A command that begins to wait has replied
+// nothing yet: Call.wants says what it waits for.
 func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	c := &s.call
 	c.Cmd, c.Args, c.DB, c.R, c.Tx = &u.cmd.Command, u.args, s.db, r, nil
 	if u.cmd.Flags&Writes != 0 {
 		c.Tx = tx
 	}
+	c.Waited, c.wants, c.patience = false, nil, s.patience(u, tx)
 	c.Reply = resp.Writer{Proto: s.proto, Buf: out}
 	start := len(out)
 	took := u.cmd.begin()
@@ -267,12 +306,15 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
 	switch {
+	case err == errParks:
+		u.cmd.calls.Add(-1) // it runs again
+		return out[:start], err
 	case err != nil && errors.Is(err, firn.ErrCold):
 		return out[:start], err
 	case err != nil:
 		u.cmd.failed.Add(1)
 		return s.fail(out[:start], u, err), err
-	case u.mute:
+	case u.mute || c.wants != nil:
 		out = out[:start]
 	}
 	return out, nil

@@ -80,6 +80,7 @@ type Server struct {
 	catalog *catalog
 	config  config
 	clients clients
+	blocked blocked
 	stats   stats
 	runID   string
 	started time.Time
@@ -104,6 +105,7 @@ func New(store *firn.Store, o Options) *Server {
 	}
 	srv.config.init(o)
 	srv.clients.byID = make(map[int64]*Session)
+	srv.blocked.queues = make(map[awaitedKey]*queue)
 	return srv
 }
 

@@ -188,7 +188,7 @@ func infoClients(t *infoText) error {
 	t.add("connected_clients", t.srv.clients.count())
 	t.add("cluster_connections", 0)
 	t.add("maxclients", t.srv.config.maxClients.Load())
-	t.add("blocked_clients", 0)
+	t.add("blocked_clients", t.srv.blocked.count())
 	t.add("tracking_clients", 0)
 	return nil
 }

@@ -45,6 +45,11 @@ const (
 // called concurrently, except Kill and those that the store calls: while a
 // session waits for a commit, the driver may only use Output and Sent.
 //
+// A session whose command waits for a key, as BLPOP does, needs input as far
+// as the driver is concerned, which so learns that the client has gone; it is
+// nudged when the wait is over. Meanwhile call belongs to who serves it, see
+// waiter.
+//
 // Arguments of commands alias the input buffer; they stay valid because a
 // waiting session takes no input.
 type Session struct {
@@ -78,6 +83,7 @@ type Session struct {
 	bad     error
 	closing bool
 
+	solo  Group          // the batch, where it is not part of a larger one
 	units []unit         // the batch
 	ran   int            // how many of units were run
 	wrote firn.Timestamp // of the last of them that may have written; 0: none
@@ -96,6 +102,12 @@ type Session struct {
 	watch  map[watched]keyState // how WATCH found the keys
 	who    identity
 	inbox  inbox
+
+	noEvict bool // CLIENT NO-EVICT, which only CLIENT LIST shows
+	noTouch bool // CLIENT NO-TOUCH, the same
+
+	waiter atomic.Pointer[waiter] // what the session waits with; nil: it does not
+	paused atomic.Bool            // CLIENT PAUSE holds back its next command
 
 	// What other sessions read of this one.
 	cmd    atomic.Pointer[entry] // the last command
@@ -136,6 +148,7 @@ func (srv *Server) NewSession(peer, local string) *Session {
 func (s *Session) reset() {
 	s.proto, s.db, s.asof, s.mute = 2, 0, 0, speaking
 	s.who = identity{}
+	s.noEvict, s.noTouch = false, false
 	s.multi.end()
 	s.queued.Store(-1)
 	s.unwatch()
@@ -152,6 +165,8 @@ func (s *Session) setAuthed(ok bool) {
 // NeedCommit and Wake: a batch that was handed over is answered first.
 func (s *Session) Close() {
 	s.srv.clients.remove(s)
+	s.unpark()
+	s.srv.blocked.pause.forget(s)
 	s.out, s.held, s.units, s.sent = nil, nil, nil, 0
 	s.endMulti()
 	s.in.Release()
@@ -206,8 +221,10 @@ func (s *Session) Idle() {
 	}
 	s.in.Release()
 	s.out, s.held, s.units = nil, nil, nil
-	s.call.Args = nil
-	s.call.work.release()
+	if s.waiter.Load() == nil { // otherwise who serves it may be using these
+		s.call.Args = nil
+		s.call.work.release()
+	}
 }
 
 // LastActive is when the client last sent a command, in Unix milliseconds.

@@ -1,6 +1,9 @@
 package redis
 
-import "github.com/firndb/firn"
+import (
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
+)
 
 // maxWatched bounds what one session watches.
 const maxWatched = 1 << 20
@@ -28,18 +31,25 @@ type watched struct {
 }
 
 // keyState tells two states of a key apart: which keyspace the database
-// showed, the newest version of the key in it, and whether it was live.
+// showed and since when, the newest version of the key in it, and whether it
+// was live.
 type keyState struct {
 	space uid
-	ts    firn.Timestamp
+	shown firn.Timestamp // since when the database shows it; 0: always
+	ts    firn.Timestamp // 0: the key was never there
 	live  bool
+	swept firn.Timestamp // of the version that had expired and was ended for that; 0: it is another
 }
 
-// changedSince says whether a key was touched between two states. A key that
-// another keyspace hides has changed if either has it.
+// changedSince says whether a key was touched between b and a. A key that
+// another keyspace hides has changed if either has it; that a key is gone
+// which had expired before is no change.
 func (a keyState) changedSince(b keyState) bool {
-	if a.space != b.space {
+	if a.space != b.space || a.shown != b.shown {
 		return a.live || b.live
+	}
+	if a.swept != 0 && a.swept == b.ts && !b.live {
+		return false
 	}
 	return a.ts != b.ts || a.live != b.live
 }
@@ -99,14 +109,38 @@ func (c *Call) keyState(db int, key []byte) (keyState, error) {
 	if err != nil {
 		return keyState{}, err
 	}
+	shown, err := c.shownSince(db)
+	if err != nil {
+		return keyState{}, err
+	}
 	c.work.id = appendKeyID(c.work.id[:0], space, key)
 	doc, err := c.R.Last(c.work.keys, c.work.id)
+	state := keyState{space: space, shown: shown}
 	if err == firn.ErrNotFound { //nolint:errorlint // documented to be returned bare
-		return keyState{space: space}, nil
+		return state, nil
 	}
 	if err != nil {
 		return keyState{}, err
 	}
-	_, live, err := c.live(doc)
-	return keyState{space, doc.TS, live}, err
+	k, live, err := c.live(doc)
+	state.ts, state.live = doc.TS, live
+	if doc.Deleted && err == nil {
+		if k, err = parseKeyDoc(doc); string(k.Operation) == operationExpired {
+			state.swept = doc.Prev
+		}
+	}
+	return state, err
+}
+
+// shownSince is the moment since which a database shows its keyspace.
+func (c *Call) shownSince(db int) (firn.Timestamp, error) {
+	c.work.space = schema.AppendInt(c.work.space[:0], int64(db))
+	doc, err := c.R.Get(c.work.databases, c.work.space)
+	if err == firn.ErrNotFound { //nolint:errorlint // documented to be returned bare
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return doc.TS, nil
 }

@@ -3,31 +3,26 @@ package server
 import (
 	"time"
 
-	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis"
 )
 
 // batch is the writes that one round of a loop found, of all its sessions,
 // as one batch for the store: they share a commit, and come back together.
 type batch struct {
-	loop  *loop
-	conns []*conn
-	ends  []int // ends[i] is the number of transactions of conns[:i+1]
-	at    int   // the connection that the last transaction belonged to
+	redis.Group
+	conns []*conn // whose sessions the group has
 }
 
 // join adds a waiting session to the batch of this round.
 func (l *loop) join(c *conn) {
 	b := l.batch
 	if b == nil {
-		b = &batch{loop: l}
+		b = &batch{}
+		b.Decided = func() { l.tell(func(m *mailbox) { m.decided = append(m.decided, b) }) }
 		l.batch = b
 	}
-	total := c.session.Len()
-	if n := len(b.ends); n > 0 {
-		total += b.ends[n-1]
-	}
 	b.conns = append(b.conns, c)
-	b.ends = append(b.ends, total)
+	b.Add(c.session)
 }
 
 // gatherTime is how long the writes of a round wait for company. A commit
@@ -106,34 +101,9 @@ func (l *loop) commitInline(b *batch) bool {
 // recycle keeps a batch that is done for another round.
 func (l *loop) recycle(b *batch) {
 	clear(b.conns)
-	b.conns, b.ends, b.at = b.conns[:0], b.ends[:0], 0
+	b.conns = b.conns[:0]
+	b.Reset()
 	if l.batch == nil {
 		l.batch = b
 	}
-}
-
-// Len is part of firn.Batch.
-func (b *batch) Len() int { return b.ends[len(b.ends)-1] }
-
-// Transact is part of firn.Batch.
-func (b *batch) Transact(i int, tx *firn.Tx) error {
-	if i == 0 {
-		b.at = 0
-	}
-	for i >= b.ends[b.at] {
-		b.at++
-	}
-	first := 0
-	if b.at > 0 {
-		first = b.ends[b.at-1]
-	}
-	return b.conns[b.at].session.Transact(i-first, tx)
-}
-
-// Done is part of firn.Batch.
-func (b *batch) Done(last firn.Timestamp, err error) {
-	for _, c := range b.conns {
-		c.session.Done(last, err)
-	}
-	b.loop.tell(func(m *mailbox) { m.decided = append(m.decided, b) })
 }

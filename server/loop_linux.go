@@ -306,7 +306,7 @@ func (l *loop) tick() {
 		if silent > quietMS && len(c.session.Output()) == 0 {
 			c.session.Idle()
 		}
-		if timeout > 0 && silent > timeout {
+		if timeout > 0 && silent > timeout && !c.session.Waits() {
 			l.close(c)
 		}
 	}
@@ -325,7 +325,7 @@ func (l *loop) startEnding() {
 // or, at last, those that do not read what they are owed as well.
 func (l *loop) closeAll(last bool) {
 	for _, c := range l.conns {
-		if !c.waiting && (!c.blocked || last) {
+		if !c.waiting && (!c.blocked && !c.session.Served() || last) {
 			l.close(c)
 		}
 	}

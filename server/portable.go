@@ -111,11 +111,11 @@ var longAgo = time.Unix(1, 0)
 func (s *Server) fill(conn net.Conn, session *redis.Session) bool {
 	timeout := time.Duration(s.redis.TimeoutSeconds()) * time.Second
 	var deadline time.Time
-	if timeout > 0 {
+	if timeout > 0 && !session.Waits() {
 		deadline = time.Now().Add(timeout)
 	}
 	conn.SetReadDeadline(deadline)
-	if s.hungUp() {
+	if s.hungUp() && !session.Served() {
 		return false
 	}
 	if session.Nudged() {

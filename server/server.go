@@ -7,8 +7,10 @@
 // call. Everywhere else, and for any net.Conn, a goroutine per connection
 // does the same with plain blocking calls. Both keep the same promises:
 //
-//   - A connection takes no input while its session waits, nor while it
-//     leaves too much output unread: that is the back-pressure.
+//   - A connection takes no input while its session waits for the store, nor
+//     while it leaves too much output unread: that is the back-pressure. A
+//     client that waits for a key is read from, so that its end is noticed;
+//     what it sends meanwhile has the limit of a command.
 //   - Whatever ends a connection, a batch that was handed to the store is
 //     answered first, and then everything is released.
 package server

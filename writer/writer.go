@@ -59,7 +59,8 @@ const (
 
 // Job is transactions to be run in order, in one group.
 type Job interface {
-	// Len is how many transactions there are, at least 1.
+	// Len is how many transactions there are, at least 1. It is asked again
+	// before each: a job may grow while it runs.
 	Len() int
 
 	// Transact runs the i-th transaction at ts. An error undoes what it has

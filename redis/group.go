@@ -1,0 +1,140 @@
+package redis
+
+import "github.com/firndb/firn"
+
+// Group is the batches of one or many sessions as one batch for the store.
+// They share a commit.
+//
+// Between two of their commands it serves clients that wait for what the
+// first of the two brought, each in a transaction of its own: a group grows
+// while it runs. So what is pushed goes to who waited longest for it, before
+// any command can see it.
+//
+// A group is reused after Reset. Its driver has it until it is submitted, and
+// again after Decided.
+type Group struct {
+	// Decided is called at the end of Done, on the writer's goroutine, after
+	// the Wake of each session. It must not block. It may be nil.
+	Decided func()
+
+	srv     *Server
+	members []*Session
+	total   int         // commands of all members
+	expired *awaitedKey // a key that has expired, of a group without members
+
+	running  bool
+	run      int // commands that were run
+	at, unit int // the next: the member that it belongs to, and its place there
+	finished int // transactions that were run
+	served   []*waiter
+}
+
+var _ firn.Batch = (*Group)(nil)
+
+// Reset empties a group.
+func (g *Group) Reset() {
+	clear(g.members)
+	g.members, g.total = g.members[:0], 0
+}
+
+// Add adds the batch of a session that needs a commit.
+func (g *Group) Add(s *Session) {
+	g.srv = s.srv
+	g.members = append(g.members, s)
+	g.total += len(s.units)
+}
+
+// Len is part of firn.Batch.
+func (g *Group) Len() int {
+	if !g.running {
+		return g.total
+	}
+	n := g.finished + g.total - g.run
+	if g.srv.blocked.due() {
+		n++
+	}
+	return n
+}
+
+// Transact is part of firn.Batch: it runs the next command, or serves a
+// client if one is to be served before that.
+func (g *Group) Transact(i int, tx *firn.Tx) error {
+	if i == 0 {
+		g.running, g.run, g.at, g.unit = true, 0, 0, 0
+	}
+	g.finished = i + 1
+	b := &g.srv.blocked
+	if b.due() {
+		if w, q := b.next(); w != nil {
+			return g.serve(w, q, tx)
+		}
+	}
+	if g.run == g.total {
+		return nil
+	}
+	err := g.next(tx)
+	b.settle(err == nil)
+	return err
+}
+
+// next runs the next command.
+func (g *Group) next(tx *firn.Tx) error {
+	g.run++
+	if len(g.members) == 0 {
+		g.srv.blocked.touch(g.expired.db, []byte(g.expired.key))
+		return nil
+	}
+	for g.unit == len(g.members[g.at].units) {
+		g.at, g.unit = g.at+1, 0
+	}
+	g.unit++
+	return g.members[g.at].transact(g.unit-1, tx)
+}
+
+// serve tries a waiter.
+func (g *Group) serve(w *waiter, q *queue, tx *firn.Tx) error {
+	came, err := w.serve(q.key.key, tx)
+	g.srv.blocked.settle(err == nil)
+	switch came {
+	case attemptNothing:
+		q.foundNothing(w.kind)
+	case attemptServed:
+		g.served = append(g.served, w)
+	}
+	return err
+}
+
+// Done is part of firn.Batch.
+func (g *Group) Done(last firn.Timestamp, err error) {
+	for _, w := range g.served {
+		w.decide(err)
+	}
+	clear(g.served)
+	g.served, g.running = g.served[:0], false
+	decided := g.Decided
+	for _, s := range g.members {
+		s.decide(last, err) // the session, and a group that is part of it, may be in use at once
+	}
+	if decided != nil {
+		decided()
+	}
+}
+
+// KeyExpired is told that a key was ended because it had expired, when that
+// is committed: who waits for a stream may have to be told that it is gone. It
+// does not block, and is safe on any goroutine.
+func (srv *Server) KeyExpired(db int, key []byte) {
+	if srv.blocked.waiting.Load() == 0 || !srv.blocked.awaited(db, key) {
+		return
+	}
+	// An error means that the store closes, or is so busy that it refuses
+	// everyone: the next write to the key is noticed as usual.
+	_ = srv.store.Submit(&Group{srv: srv, total: 1, expired: &awaitedKey{db, string(key)}})
+}
+
+// awaited says whether somebody waits for a key.
+func (b *blocked) awaited(db int, key []byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.queues[awaitedKey{db, string(key)}] != nil
+}

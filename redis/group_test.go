@@ -1,0 +1,133 @@
+package redis
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/firndb/firn"
+)
+
+// A group is one batch of many sessions: what one pushes another gets within
+// it, and when it fails they all learn that.
+
+// begin runs a session until it needs a commit.
+func (o *ours) begin(t testing.TB, input string) {
+	t.Helper()
+	input += "\r\n"
+	o.session.Fill(copy(o.session.Space(len(input)), input))
+	if need := o.session.Run(); need != NeedCommit {
+		t.Fatalf("Run: got %d, want NeedCommit", need)
+	}
+}
+
+// failing is a group whose commit fails.
+type failing struct {
+	*Group
+	err error
+}
+
+func (f failing) Done(firn.Timestamp, error) { f.Group.Done(0, f.err) }
+
+// groupOf makes a group of sessions that need a commit.
+func groupOf(all ...*ours) (g *Group, decided chan struct{}) {
+	g, decided = &Group{}, make(chan struct{}, 1)
+	g.Decided = func() { decided <- struct{}{} }
+	for _, o := range all {
+		g.Add(o.session)
+	}
+	return g, decided
+}
+
+func (o *ours) submit(t testing.TB, b firn.Batch, decided chan struct{}, members ...*ours) {
+	t.Helper()
+	if err := o.store.Submit(b); err != nil {
+		t.Fatal(err)
+	}
+	<-decided
+	for _, m := range members {
+		<-m.woken
+	}
+}
+
+func TestAGroupServesItsOwnMembers(t *testing.T) {
+	all := newSessions(t, 4, firn.Options{})
+	outside := all[3]
+	outside.waits(t, "QPOP k 0")
+	all[0].begin(t, "INCR n\r\nQPOP k 0\r\nPING")
+	all[1].begin(t, "QPUSH k a b c\r\nQPUSH k d\r\nINCR n")
+	all[2].begin(t, "QPOP k 0\r\nPING")
+	g, decided := groupOf(all[:3]...)
+	if got := g.Len(); got != 6 {
+		t.Errorf("Len: got %d, want 6", got)
+	}
+	all[0].submit(t, g, decided, all[:3]...)
+	check(t, "who waited before", string(outside.take(t)), pair("k", "a"))
+	check(t, "who waited first", string(all[0].take(t)), ":1\r\n"+pair("k", "b")+"+PONG\r\n")
+	check(t, "who pushed", string(all[1].take(t)), ":3\r\n:2\r\n:2\r\n")
+	check(t, "who came later", string(all[2].take(t)), pair("k", "c")+"+PONG\r\n")
+	check(t, "what is left", all[0].run(t, "QPOP k 0"), pair("k", "d"))
+}
+
+// TestAGroupThatFailsFailsForWhoWasServed, within it or before, and nothing
+// is taken from the list.
+func TestAGroupThatFailsFailsForWhoWasServed(t *testing.T) {
+	full := "-MISCONF the disk is full: nothing was written\r\n"
+	all := newSessions(t, 3, firn.Options{})
+	before := all[2]
+	before.waits(t, "QPOP k 0")
+	all[0].begin(t, "QPOP k 0\r\nPING")
+	all[1].begin(t, "QPUSH k a b\r\nGET n")
+	g, decided := groupOf(all[:2]...)
+	all[0].submit(t, failing{g, fmt.Errorf("write: %w", firn.ErrFull)}, decided, all[:2]...)
+	check(t, "who waited before", string(before.take(t)), full)
+	check(t, "who began to wait", string(all[0].take(t)), full+"+PONG\r\n")
+	check(t, "who pushed", string(all[1].take(t)), full+full)
+	for _, o := range all {
+		if o.session.Waits() {
+			t.Error("a session waits still")
+		}
+	}
+	if n := before.session.srv.blocked.count(); n != 0 {
+		t.Errorf("who waits: got %d, want nobody", n)
+	}
+}
+
+// TestWhoGoesWhileHeIsServed does not come back, nor does the item.
+func TestWhoGoesWhileHeIsServed(t *testing.T) {
+	all := newSessions(t, 2, firn.Options{})
+	waiter, pusher := all[0], all[1]
+	waiter.waits(t, "QPOP k 0")
+	pusher.begin(t, "QPUSH k a")
+	g, decided := groupOf(pusher)
+	for i := 0; i < 2; i++ {
+		if _, err := pusher.store.Update(t.Context(), func(tx *firn.Tx) error { return g.Transact(i, tx) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !waiter.session.Served() {
+		t.Fatal("not served by the second transaction")
+	}
+	check(t, "CLIENT UNBLOCK of who is served", newOurs(t, pusher.session.srv).run(t, "CLIENT UNBLOCK "+waiter.id()), ":0\r\n")
+	check(t, "before the commit", string(waiter.take(t)), "")
+	waiter.session.Close()
+	g.Done(0, nil)
+	<-decided
+	<-pusher.woken
+	check(t, "who pushed", string(pusher.take(t)), ":1\r\n")
+	check(t, "what is left", pusher.run(t, "EXISTS k"), ":0\r\n")
+}
+
+// TestAGroupCanBeUsedAgain after it is decided.
+func TestAGroupCanBeUsedAgain(t *testing.T) {
+	all := newSessions(t, 2, firn.Options{})
+	g, decided := groupOf()
+	for i := range 5 {
+		all[0].waits(t, "QPOP k 0")
+		all[1].begin(t, fmt.Sprintf("QPUSH k %d", i))
+		g.Reset()
+		g.Add(all[1].session)
+		all[1].submit(t, g, decided, all[1])
+		check(t, "who waited", string(all[0].take(t)), pair("k", fmt.Sprint(i)))
+		check(t, "who pushed", string(all[1].take(t)), ":1\r\n")
+	}
+}

@@ -1,0 +1,257 @@
+package redis
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// waiter is a command that waits for a key, and the session that sent it.
+//
+// It begins parked. Who claims it, holding turn, decides how it ends: a
+// transaction that serves it, its timeout, CLIENT UNBLOCK, or the session's
+// end. Nobody else can then. Served it is answered only when the transaction
+// is committed. The session takes the reply when its driver runs it again.
+//
+// While it is parked the session's call is used by who holds turn, and by
+// nobody else.
+type waiter struct {
+	session *Session
+	unit    unit // its arguments are copies
+	kind    kind
+	nothing func(*resp.Writer)
+	named   int    // how many keys the command names
+	links   []link // its places, one for each key; none once the wait is over
+	timer   *time.Timer
+
+	turn  sync.Mutex // before blocked.mu
+	state atomic.Int32
+	reply []byte         // once it is answered
+	wrote firn.Timestamp // of the transaction that served it, if that wrote
+}
+
+// States of a waiter.
+const (
+	waiterParked   int32 = iota
+	waiterServed         // by a transaction that is not committed yet
+	waiterAnswered       // reply is what the client gets
+)
+
+// park makes the session wait for what a command wants. It is called in the
+// transaction in which the command found nothing.
+func (s *Session) park(u *unit, want *wait) {
+	args := want.args
+	if args == nil {
+		args = u.args
+	}
+	w := &waiter{session: s, kind: want.kind, named: len(want.keys), nothing: want.nothing}
+	w.unit = unit{cmd: u.cmd, args: keep(args), mute: u.mute}
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	s.waiter.Store(w)
+	s.srv.blocked.enter(w, s.db, want.keys)
+	if want.timeout > 0 {
+		w.timer = time.AfterFunc(want.timeout, func() { w.end(w.nothing) })
+	}
+}
+
+// unpark ends the wait of a session that does not want the reply any more.
+func (s *Session) unpark() {
+	if w := s.waiter.Load(); w != nil {
+		w.end(nil)
+		s.waiter.Store(nil)
+	}
+}
+
+// parked says whether the session waits for a key. If the wait is over, it
+// takes the reply.
+func (s *Session) parked() bool {
+	w := s.waiter.Load()
+	if w == nil || w.state.Load() != waiterAnswered {
+		return w != nil
+	}
+	s.out = append(s.out, w.reply...)
+	if w.wrote != 0 {
+		s.last = w.wrote
+	}
+	s.waiter.Store(nil)
+	return false
+}
+
+// Waits says that the client waits for the server, and not the other way
+// round: that it is silent does not mean that it is idle.
+func (s *Session) Waits() bool {
+	return s.waiter.Load() != nil || s.paused.Load()
+}
+
+// Served says that the session waited for a key, and that a transaction has
+// served it: a reply is sure to come.
+func (s *Session) Served() bool {
+	w := s.waiter.Load()
+	return w != nil && w.state.Load() != waiterParked
+}
+
+// nudge has the driver run the session again, on any goroutine.
+func (s *Session) nudge() {
+	b := &s.inbox
+	b.mu.Lock()
+	nudge := !b.nudged
+	b.nudged = true
+	b.mu.Unlock()
+	if nudge {
+		s.Nudge()
+	}
+}
+
+// end ends the wait with a reply, or, if that is nil, without one. It is
+// false if somebody else has ended it.
+func (w *waiter) end(reply func(*resp.Writer)) bool {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.state.Load() != waiterParked {
+		return false
+	}
+	if reply != nil && !w.unit.mute {
+		out := resp.Writer{Proto: w.session.proto}
+		reply(&out)
+		w.reply = out.Buf
+	}
+	w.leave()
+	w.state.Store(waiterAnswered)
+	if reply != nil {
+		w.session.nudge()
+	}
+	return true
+}
+
+func (w *waiter) leave() {
+	w.session.srv.blocked.leave(w)
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// attempt is what came of running a waiting command again.
+type attempt int
+
+const (
+	attemptGone    attempt = iota // the wait was over
+	attemptNothing                // there was nothing for it still
+	attemptServed                 // it has its reply, or its error
+)
+
+// serve runs the command again because key was written, in a transaction of
+// its own. An error undoes that, and is the command's answer.
+func (w *waiter) serve(key string, tx *firn.Tx) (attempt, error) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.state.Load() != waiterParked {
+		return attemptGone, nil
+	}
+	reply, found, err := w.session.runAgain(&w.unit, w.argsFor(key), tx)
+	if !found {
+		return attemptNothing, nil
+	}
+	w.leave()
+	w.reply = reply
+	if err == nil && tx.Wrote() {
+		w.wrote = tx.Timestamp()
+	}
+	w.state.Store(waiterServed)
+	return attemptServed, err
+}
+
+// argsFor is what the command runs with because key was written. Who waits
+// for an element takes it from that key, as in Redis, whichever of the keys
+// comes first: if a transaction brought several, others may have come before.
+func (w *waiter) argsFor(key string) [][]byte {
+	u := &w.unit
+	if w.kind == kindStream || len(w.links) < 2 {
+		return u.args
+	}
+	first, after, one := 0, 0, [][]byte{[]byte(key)}
+	switch c := u.cmd; {
+	case c.KeyCount > 0:
+		first = c.KeyCount - 1
+		after, one = first+1+w.named, [][]byte{[]byte("1"), []byte(key)}
+	case c.Keys.First > 0:
+		first = c.Keys.First - 1
+		after = first + w.named
+	default:
+		return u.args
+	}
+	return slices.Concat(u.args[:first], one, u.args[after:])
+}
+
+// decide answers a waiter that was served, when the transaction is committed
+// or, if err is not nil, was not.
+func (w *waiter) decide(err error) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.session.waiter.Load() != w {
+		return // the client has gone, or its own batch has failed as well
+	}
+	if err != nil {
+		w.reply, w.wrote = w.session.fail(nil, &w.unit, err), 0
+	}
+	w.state.Store(waiterAnswered)
+	w.session.nudge()
+}
+
+// runAgain runs a command that waited. found is false if it goes on waiting.
+func (s *Session) runAgain(u *unit, args [][]byte, tx *firn.Tx) (reply []byte, found bool, err error) {
+	c := &s.call
+	c.Cmd, c.Args, c.DB, c.R, c.Tx = &u.cmd.Command, args, s.db, tx, nil
+	if u.cmd.Flags&Writes != 0 {
+		c.Tx = tx
+	}
+	c.Waited, c.wants, c.patience = true, nil, parksNow
+	c.Reply = resp.Writer{Proto: s.proto}
+	err = u.cmd.Run(c)
+	reply, found = c.Reply.Buf, c.wants == nil
+	c.Reply.Buf, c.wants = nil, nil
+	switch {
+	case err != nil:
+		u.cmd.failed.Add(1)
+		return s.fail(nil, u, err), true, err
+	case u.mute:
+		reply = nil
+	}
+	return reply, found, nil
+}
+
+func clientUnblock(c *Call) error {
+	const unblocked = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
+	srv, failing := c.Session.srv, false
+	switch {
+	case len(c.Args) > 2:
+		return clientArity(c.Cmd.Name)
+	case len(c.Args) == 2 && is(c.Args[1], "ERROR"):
+		failing = true
+	case len(c.Args) == 2 && !is(c.Args[1], "TIMEOUT"):
+		return Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+	}
+	id, ok := resp.ParseInt(c.Args[0])
+	if !ok {
+		return errNotInteger
+	}
+	done := false
+	if other := srv.clients.find(id); other != nil {
+		if w := other.waiter.Load(); w != nil {
+			reply := w.nothing
+			if failing {
+				reply = func(out *resp.Writer) { out.Error(unblocked) }
+			}
+			done = w.end(reply)
+		}
+	}
+	if done && failing {
+		srv.stats.countError(unblocked)
+	}
+	replyFlag(c, done)
+	return nil
+}
