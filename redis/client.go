@@ -17,7 +17,7 @@ const (
 var clientCommands = []Command{{
 	Name: "CLIENT", Flags: Local, Group: "connection", Since: "2.4.0", Complexity: "Depends on subcommand.",
 	Summary: "A container for client connection commands.",
-	Sub: []Command{
+	Sub: append(trackingCommands, []Command{
 		{
 			Name: "ASOF", Args: "when | OFF", Min: 1, Flags: Local | OwnName, Since: "0.1.0", Complexity: "O(1)",
 			Summary: "Makes the connection read as of a moment of the past, until OFF. Writes are refused.",
@@ -27,11 +27,6 @@ var clientCommands = []Command{{
 			Name: "GETNAME", Flags: Local, Since: "2.6.9", Complexity: "O(1)",
 			Summary: "Returns the name of the connection.",
 			Run:     clientGetName,
-		},
-		{
-			Name: "GETREDIR", Flags: Local, Since: "6.0.0", Complexity: "O(1)",
-			Summary: "Returns -1: no tracking notifications are redirected.",
-			Run:     func(c *Call) error { c.Reply.Int(-1); return nil },
 		},
 		help,
 		{
@@ -81,7 +76,7 @@ var clientCommands = []Command{{
 			Summary: "Sets the connection name.",
 			Run:     clientSetName,
 		},
-	},
+	}...),
 }}
 
 func clientASOF(c *Call) error {

@@ -11,6 +11,7 @@ import (
 type unit struct {
 	cmd   *entry
 	args  [][]byte // after the name and the subcommand
+	words [][]byte // name and all, for MONITOR
 	err   error    // why it is refused; cmd may be nil then
 	mute  bool     // CLIENT REPLY says that nobody wants the reply
 	reply []byte   // inside MULTI: made ahead, because it is about the past
@@ -133,6 +134,7 @@ func (s *Session) parse() bool {
 // prepare makes words the pending command.
 func (s *Session) prepare(words [][]byte) {
 	u := &s.next
+	u.words = words
 	u.cmd, u.args, u.err = s.srv.table.resolve(words)
 	if u.err == nil {
 		u.err = s.check(u.cmd)
@@ -159,6 +161,10 @@ func (s *Session) check(cmd *entry) error {
 		return errInMulti
 	case s.asof != 0 && cmd.Flags&Writes != 0:
 		return errASOF
+	case s.proto == 2 && cmd.Flags&PubSub == 0 && s.subs.total() > 0:
+		return errSubscriber(cmd)
+	case cmd.Flags&Local == 0 && s.monitoring.Load():
+		return errMonitor
 	}
 	return nil
 }
@@ -182,6 +188,7 @@ func (s *Session) runLocal() {
 		s.out = s.multi.add(s, s.out, u)
 	default:
 		s.out, _ = s.run(s.out, u, nil, nil)
+		s.deliver()
 	}
 }
 
@@ -191,9 +198,11 @@ func (s *Session) readFrom(snap *firn.Snapshot) error {
 	for {
 		out, err := s.runUnit(s.out, &s.next, snap, nil)
 		if err != nil && errors.Is(err, firn.ErrCold) {
+			s.outbox.clear() // it will run again
 			return firn.ErrCold
 		}
 		s.out, s.pending = out, false
+		s.deliver()
 		if len(s.out)-s.sent >= s.mark || !s.parse() || s.class(&s.next) != classReads {
 			return nil
 		}
@@ -218,6 +227,7 @@ func (s *Session) RunCold() {
 	case u.cmd.Flags&onWorker != 0:
 		s.out, _ = s.run(s.out, u, nil, nil)
 		s.pending = false
+		s.deliver()
 	case s.asof != 0:
 		err = s.readPast()
 	default:
@@ -239,6 +249,7 @@ func (s *Session) readPast() error {
 	if err == nil {
 		s.out, s.pending = out, false
 	}
+	s.deliver()
 	return err
 }
 
@@ -264,15 +275,21 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	took := u.cmd.begin()
 	err := u.cmd.Run(c)
 	u.cmd.end(took)
+	s.shown(u.cmd, u.words)
+	if s.track.on {
+		s.readKeys(c, u.cmd, u.args)
+	}
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
-	switch {
-	case err != nil && errors.Is(err, firn.ErrCold):
+	if err != nil && errors.Is(err, firn.ErrCold) {
 		return out[:start], err
+	}
+	s.ranTracked(u.cmd)
+	switch {
 	case err != nil:
 		u.cmd.failed.Add(1)
 		return s.fail(out[:start], u, err), err
-	case u.mute:
+	case u.mute && u.cmd.Flags&confirms == 0:
 		out = out[:start]
 	}
 	return out, nil

@@ -80,9 +80,14 @@ type Server struct {
 	catalog *catalog
 	config  config
 	clients clients
-	stats   stats
-	runID   string
-	started time.Time
+	pubsub  pubsub
+
+	tracking  tracking
+	monitors  monitors
+	overflows atomic.Int64 // clients ended because they did not read
+	stats     stats
+	runID     string
+	started   time.Time
 
 	shutdown sync.Once
 	nextID   atomic.Int64
@@ -103,6 +108,8 @@ func New(store *firn.Store, o Options) *Server {
 		started: o.Now(),
 	}
 	srv.config.init(o)
+	srv.pubsub.init()
+	srv.tracking.init(&srv.catalog.trackers)
 	srv.clients.byID = make(map[int64]*Session)
 	return srv
 }

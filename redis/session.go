@@ -96,6 +96,11 @@ type Session struct {
 	watch  map[watched]keyState // how WATCH found the keys
 	who    identity
 	inbox  inbox
+	outbox outbox
+	subs   listening
+	track  trackerState
+
+	overSoft time.Time // since when the output is above its soft limit; zero: it is not
 
 	// What other sessions read of this one.
 	cmd    atomic.Pointer[entry] // the last command
@@ -103,6 +108,8 @@ type Session struct {
 	queued atomic.Int32          // commands queued by MULTI, or -1
 	view   atomic.Pointer[view]  // what CLIENT LIST shows and changes rarely
 	killed atomic.Bool
+
+	monitoring atomic.Bool
 }
 
 // muting is the state of CLIENT REPLY.
@@ -139,6 +146,7 @@ func (s *Session) reset() {
 	s.multi.end()
 	s.queued.Store(-1)
 	s.unwatch()
+	s.stopListening()
 	s.setAuthed(s.srv.config.password() == "")
 	s.publish()
 }
@@ -152,6 +160,8 @@ func (s *Session) setAuthed(ok bool) {
 // NeedCommit and Wake: a batch that was handed over is answered first.
 func (s *Session) Close() {
 	s.srv.clients.remove(s)
+	s.stopListening()
+	s.closeInbox()
 	s.out, s.held, s.units, s.sent = nil, nil, nil, 0
 	s.endMulti()
 	s.in.Release()
@@ -188,6 +198,9 @@ func (s *Session) Sent(n int) {
 	s.sent += n
 	s.srv.stats.bytesOut.Add(int64(n))
 	s.mark = len(s.out) - s.sent + flushBytes
+	if s.inbox.ahead.Load() > 0 {
+		s.sentPushes(int64(len(s.out) - s.sent))
+	}
 	if s.sent < len(s.out) {
 		return
 	}
