@@ -123,8 +123,8 @@ func (s *Session) readKeys(c *Call, e *entry, args [][]byte) {
 		return
 	}
 	n := note{what: noteRead}
-	if at, ok := c.R.(interface{ Timestamp() firn.Timestamp }); ok && c.Tx == nil {
-		n.seen = at.Timestamp()
+	if snap, ok := c.R.(*firn.Snapshot); ok {
+		n.seen = snap.Timestamp()
 	}
 	for _, key := range e.keysOf(args) {
 		s.outbox.add(n, key, nil)
