@@ -36,7 +36,7 @@ func atRun(c *Call) error {
 		return errATReads
 	}
 	inner := *c
-	inner.Cmd, inner.Args = &e.Command, args
+	inner.Cmd, inner.Args, inner.past = &e.Command, args, true
 	start := len(c.Reply.Buf)
 	err = s.srv.store.At(ts, func(snap *firn.Snapshot) error {
 		inner.R = snap

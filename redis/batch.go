@@ -58,7 +58,11 @@ func (s *Session) transact(i int, tx *firn.Tx) error {
 	s.ran = i + 1
 	u := &s.units[i]
 	var err error
+	noted := len(s.outbox.notes)
 	s.held, err = s.runUnit(s.held, u, tx, tx)
+	if err != nil {
+		s.outbox.undo(noted)
+	}
 	if tx.Wrote() && err == nil {
 		s.wrote = tx.Timestamp()
 	}
@@ -88,6 +92,10 @@ func (s *Session) decide(last firn.Timestamp, err error) {
 		s.last = s.wrote
 	}
 	s.wrote = 0
+	if err != nil {
+		s.outbox.clear()
+	}
+	s.deliver()
 	s.phase = phaseDecided
 	s.Wake()
 }

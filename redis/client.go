@@ -17,7 +17,7 @@ const (
 var clientCommands = []Command{{
 	Name: "CLIENT", Flags: Local, Group: "connection", Since: "2.4.0", Complexity: "Depends on subcommand.",
 	Summary: "A container for client connection commands.",
-	Sub: []Command{
+	Sub: append(trackingCommands, []Command{
 		{
 			Name: "ASOF", Args: "when | OFF", Min: 1, Flags: Local | OwnName, Since: "0.1.0", Complexity: "O(1)",
 			Summary: "Makes the connection read as of a moment of the past, until OFF. Writes are refused.",
@@ -27,11 +27,6 @@ var clientCommands = []Command{{
 			Name: "GETNAME", Flags: Local, Since: "2.6.9", Complexity: "O(1)",
 			Summary: "Returns the name of the connection.",
 			Run:     clientGetName,
-		},
-		{
-			Name: "GETREDIR", Flags: Local, Since: "6.0.0", Complexity: "O(1)",
-			Summary: "Returns -1: no tracking notifications are redirected.",
-			Run:     func(c *Call) error { c.Reply.Int(-1); return nil },
 		},
 		help,
 		{
@@ -97,7 +92,7 @@ var clientCommands = []Command{{
 			Summary: "Resumes processing commands from paused clients.",
 			Run:     clientUnpause,
 		},
-	},
+	}...),
 }}
 
 func clientASOF(c *Call) error {
@@ -204,11 +199,10 @@ func clientList(c *Call) error {
 	switch args := c.Args; {
 	case len(args) == 0:
 	case len(args) == 2 && is(args[0], "TYPE"):
-		normal, err := clientType(args[1])
-		if err != nil {
+		var err error
+		if show, err = clientType(args[1]); err != nil {
 			return err
 		}
-		show = func(*Session) bool { return normal }
 	case len(args) >= 2 && is(args[0], "ID"):
 		ids := make(map[int64]bool, len(args)-1)
 		for _, arg := range args[1:] {
@@ -233,27 +227,29 @@ func clientList(c *Call) error {
 	return nil
 }
 
-// clientType says whether a type of client is the one that there is.
-func clientType(name []byte) (normal bool, err error) {
+// clientType says which clients are of a type.
+func clientType(name []byte) (isOf func(*Session) bool, err error) {
 	switch {
 	case is(name, "NORMAL"):
-		return true, nil
-	case is(name, "MASTER"), is(name, "REPLICA"), is(name, "SLAVE"), is(name, "PUBSUB"):
-		return false, nil
+		return func(s *Session) bool { return s.subs.total() == 0 }, nil
+	case is(name, "PUBSUB"):
+		return func(s *Session) bool { return s.subs.total() > 0 }, nil
+	case is(name, "MASTER"), is(name, "REPLICA"), is(name, "SLAVE"):
+		return func(*Session) bool { return false }, nil
 	}
-	return false, Error(fmt.Sprintf("ERR Unknown client type '%s'", cString(name, 128)))
+	return nil, Error(fmt.Sprintf("ERR Unknown client type '%s'", cString(name, 128)))
 }
 
 // killFilter says which clients CLIENT KILL ends.
 type killFilter struct {
 	id         int64
 	peer, addr string
-	never      bool // a type or user that nobody has
+	isOf       func(*Session) bool // nil: of any type
 	withSelf   bool
 }
 
 func (f *killFilter) matches(s, self *Session) bool {
-	return !f.never && (f.withSelf || s != self) &&
+	return (f.isOf == nil || f.isOf(s)) && (f.withSelf || s != self) &&
 		(f.id == 0 || f.id == s.id) && (f.peer == "" || f.peer == s.peer) && (f.addr == "" || f.addr == s.addr)
 }
 
@@ -267,8 +263,7 @@ func (f *killFilter) option(name, value []byte) (err error) {
 		}
 		f.id = id
 	case is(name, "TYPE"):
-		normal, err := clientType(value)
-		f.never = f.never || !normal
+		f.isOf, err = clientType(value)
 		return err
 	case is(name, "ADDR"):
 		f.peer = string(value)

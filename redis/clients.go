@@ -94,11 +94,12 @@ func (s *Session) describe() string {
 	if e := s.cmd.Load(); e != nil {
 		command = e.full
 	}
-	flags := s.flags(v)
-	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=0 psub=0 ssub=0 multi=%d "+
-		"events=r cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s asof=%s",
+	flags, redirect := s.listenerFlags(s.flags(v))
+	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d "+
+		"events=r cmd=%s user=default redir=%d resp=%d lib-name=%s lib-ver=%s asof=%s",
 		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
-		flags, v.db, s.queued.Load(), command, v.proto, v.library, v.libraryVersion, v.asof)
+		flags, v.db, s.subs.channels.count.Load(), s.subs.patterns.count.Load(), s.subs.shards.count.Load(),
+		s.queued.Load(), command, redirect, v.proto, v.library, v.libraryVersion, v.asof)
 }
 
 // flags are Redis's letters for what a session is and does.

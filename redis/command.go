@@ -63,6 +63,7 @@ type Call struct {
 	R       firn.Reader // what to read from: a snapshot at any moment, or Tx
 	Tx      *firn.Tx    // nil unless Cmd has Writes; R is the same then
 	Reply   resp.Writer
+	past    bool // R is a moment of the past that the command itself does not know of
 	Waited  bool // the command waited for a key, and runs again because one has come
 
 	patience patience // what a command with Blocks may do that finds nothing

@@ -88,6 +88,9 @@ func replyCommand(w *resp.Writer, e *entry) {
 	w.BulkString(e.full)
 	w.Int(int64(e.arity()))
 	names := e.Flags.names()
+	if e.Group == "pubsub" {
+		names = slices.Insert(names, 0, "pubsub")
+	}
 	w.Set(len(names))
 	for _, name := range names {
 		w.Simple(name)
@@ -176,7 +179,6 @@ func (f Flags) names() []string {
 		{f&Writes != 0, "write"},
 		{f&(Writes|Local) == 0, "readonly"},
 		{f&Admin != 0, "admin"},
-		{f&PubSub != 0, "pubsub"},
 		{f&Blocks != 0, "blocking"},
 		{f&(Local|NoQueue) != 0, "loading"},
 		{f&(Local|NoQueue) != 0, "stale"},

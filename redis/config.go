@@ -40,19 +40,22 @@ var configCommands = []Command{{
 
 // config holds the settings that can change while the server runs.
 type config struct {
-	pass        atomic.Pointer[string]
-	maxClients  atomic.Int64
-	timeout     atomic.Int64 // seconds a client may be idle; 0: for ever
-	keepAlive   atomic.Int64 // seconds
-	outputLimit atomic.Int64 // bytes of output a client may leave unread; 0: any
-	queryLimit  atomic.Int64 // bytes of one command
-	maxBulk     atomic.Int64
+	pass       atomic.Pointer[string]
+	maxClients atomic.Int64
+	timeout    atomic.Int64 // seconds a client may be idle; 0: for ever
+	keepAlive  atomic.Int64 // seconds
+	queryLimit atomic.Int64 // bytes of one command
+
+	outputLimits atomic.Pointer[outputLimits]
+	maxBulk      atomic.Int64
 }
 
 func (cf *config) init(o Options) {
 	cf.pass.Store(&o.Password)
 	cf.maxClients.Store(int64(o.MaxClients))
 	cf.keepAlive.Store(300)
+	limits := defaultOutputLimits
+	cf.outputLimits.Store(&limits)
 	cf.queryLimit.Store(1 << 30)
 	cf.maxBulk.Store(defaultMaxBulkBytes)
 }
@@ -69,10 +72,6 @@ func (srv *Server) TimeoutSeconds() int64 { return srv.config.timeout.Load() }
 
 // KeepAliveSeconds is how often an idle TCP connection is probed; 0: never.
 func (srv *Server) KeepAliveSeconds() int64 { return srv.config.keepAlive.Load() }
-
-// OutputLimitBytes is how much output a client may leave unread before it is
-// cut off; 0: any amount.
-func (srv *Server) OutputLimitBytes() int64 { return srv.config.outputLimit.Load() }
 
 // parameter is one setting, with its name and form in Redis.
 type parameter struct {
@@ -93,7 +92,6 @@ func parameters() []parameter {
 		fixed("io-threads", "1"),
 		fixed("lazyfree-lazy-expire", "yes"),
 		fixed("maxmemory-policy", "noeviction"),
-		fixed("notify-keyspace-events", ""),
 		fixed("save", ""),
 		fixed("tls-port", "0"),
 		{name: "appendonly", get: func(srv *Server) string { return yesNo(srv.opts.Durability != "no") }},
@@ -111,6 +109,8 @@ func parameters() []parameter {
 			srv.catalog.maxBulkBytes.Store(n)
 		}),
 		{name: "client-output-buffer-limit", get: outputLimitText, set: setOutputLimit},
+		{name: "notify-keyspace-events", get: eventsText, set: setEvents},
+		{name: "tracking-table-max-keys", get: trackedKeysText, set: setTrackedKeys},
 		{name: "loglevel", get: logLevel, set: setLogLevel},
 		{name: "requirepass", get: func(srv *Server) string { return srv.config.password() }, set: func(srv *Server, value string) error {
 			srv.config.pass.Store(&value)
@@ -178,33 +178,6 @@ func ParseBytes(text string) (int64, error) {
 		return 0, fmt.Errorf("redis: %q is not a number of bytes such as 64mb", text)
 	}
 	return n * unit, nil
-}
-
-// The limit of clients that are not subscribers is all there is so far; the
-// other classes are accepted and shown as Redis has them.
-func outputLimitText(srv *Server) string {
-	return fmt.Sprintf("normal %d 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60", srv.config.outputLimit.Load())
-}
-
-func setOutputLimit(srv *Server, value string) error {
-	words := strings.Fields(value)
-	if len(words) == 0 || len(words)%4 != 0 {
-		return Error("Wrong number of arguments in buffer limit configuration.")
-	}
-	for i := 0; i < len(words); i += 4 {
-		hard, err := ParseBytes(words[i+1])
-		if err != nil {
-			return Error("Error in hard, soft or soft_seconds setting in buffer limit configuration.")
-		}
-		switch strings.ToLower(words[i]) {
-		case "normal":
-			srv.config.outputLimit.Store(hard)
-		case "slave", "replica", "pubsub":
-		default:
-			return Error("Invalid client class specified in buffer limit configuration.")
-		}
-	}
-	return nil
 }
 
 // logLevels are Redis's, from the most to the least talkative.

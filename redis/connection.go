@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -32,12 +33,12 @@ var connectionCommands = []Command{
 		Run:     func(c *Call) error { c.Reply.Bulk(c.Args[0]); return nil },
 	},
 	{
-		Name: "QUIT", Max: -1, Flags: Local | Fast | NoAuth | NoQueue, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "QUIT", Max: -1, Flags: Local | Fast | NoAuth | NoQueue | PubSub, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Closes the connection.",
 		Run:     connectionQuit,
 	},
 	{
-		Name: "RESET", Flags: Local | Fast | NoAuth | NoQueue, Group: "connection", Since: "6.2.0", Complexity: "O(1)",
+		Name: "RESET", Flags: Local | Fast | NoAuth | NoQueue | PubSub, Group: "connection", Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Resets the connection.",
 		Run:     connectionReset,
 	},
@@ -137,6 +138,7 @@ func connectionHello(c *Call) error {
 	if h.naming {
 		s.who.name = string(h.name)
 	}
+	c.takeInbox() // what was pushed is in the protocol of before
 	s.proto = h.proto
 	s.publish()
 	c.Reply.Proto = h.proto
@@ -159,9 +161,14 @@ func connectionHello(c *Call) error {
 }
 
 func connectionPing(c *Call) error {
-	if len(c.Args) == 1 {
+	switch {
+	case c.Session.proto == 2 && c.Session.subs.total() > 0:
+		c.Reply.Array(2)
+		c.Reply.BulkString("pong")
+		c.Reply.Bulk(bytes.Join(c.Args, nil))
+	case len(c.Args) == 1:
 		c.Reply.Bulk(c.Args[0])
-	} else {
+	default:
 		c.Reply.Simple("PONG")
 	}
 	return nil
@@ -175,6 +182,7 @@ func connectionQuit(c *Call) error {
 
 func connectionReset(c *Call) error {
 	c.Session.reset()
+	c.takeInbox()
 	c.Reply.Proto = c.Session.proto
 	c.Reply.Simple("RESET")
 	return nil

@@ -28,7 +28,7 @@ func add(c *Call, increment int64) error {
 		return errOverflow
 	}
 	c.Reply.Int(sum)
-	return c.writeString(&s, strconv.AppendInt(c.work.digits[:0], sum, 10), compact, s.key.Expires)
+	return c.changeString(&s, strconv.AppendInt(c.work.digits[:0], sum, 10), compact, "incrby")
 }
 
 // addInts is a+b; ok is false if that does not fit.
@@ -77,5 +77,5 @@ func incrByFloat(c *Call) error {
 	}
 	text := sum.Append(nil)
 	c.Reply.Bulk(text)
-	return c.writeString(&s, text, plain, s.key.Expires)
+	return c.changeString(&s, text, plain, "incrbyfloat")
 }

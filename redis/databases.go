@@ -86,6 +86,7 @@ func flushDB(c *Call) error {
 		return err
 	}
 	c.Reply.Simple("OK")
+	c.touchedAll()
 	return c.flush(c.DB)
 }
 
@@ -98,6 +99,7 @@ func flushAll(c *Call) error {
 			return err
 		}
 	}
+	c.touchedAll()
 	c.Reply.Simple("OK")
 	return nil
 }
@@ -150,6 +152,7 @@ func swapDB(c *Call) error {
 	if err := c.showKeyspace(first, b); err != nil {
 		return err
 	}
+	c.touchedAll()
 	return c.showKeyspace(second, a)
 }
 

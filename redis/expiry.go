@@ -134,10 +134,19 @@ func expire(c *Call, unit, base int64) error {
 		return nil
 	}
 	if when <= c.now() {
-		return c.remove(&s)
+		return c.delete(&s)
 	}
-	s.key.Expires = when
-	return c.write(&s, s.key)
+	return c.setExpiry(&s, when, "expire")
+}
+
+// setExpiry gives a live key an expiry, or none, and says so.
+func (c *Call) setExpiry(s *slot, expires int64, event string) error {
+	s.key.Expires = expires
+	if err := c.write(s, s.key); err != nil {
+		return err
+	}
+	c.notifyIn(s.db, eventGeneric, event, s.name)
+	return nil
 }
 
 // timeLeft replies how long after since ms a key expires, in units of unit
@@ -169,6 +178,5 @@ func persist(c *Call) error {
 	if !had {
 		return nil
 	}
-	s.key.Expires = 0
-	return c.write(&s, s.key)
+	return c.setExpiry(&s, 0, "persist")
 }

@@ -96,7 +96,7 @@ func del(c *Call) error {
 		if !s.live {
 			continue
 		}
-		if err := c.remove(&s); err != nil {
+		if err := c.delete(&s); err != nil {
 			return err
 		}
 		n++
@@ -151,16 +151,23 @@ func rename(c *Call, ifAbsent bool) error {
 	if !moved || bytes.Equal(c.Args[0], c.Args[1]) {
 		return nil
 	}
-	return c.moveTo(&from, &to)
+	return c.moveTo(&from, &to, "rename_from", "rename_to")
 }
 
-// moveTo gives to what from has, and ends from.
-func (c *Call) moveTo(from, to *slot) error {
+// moveTo gives to what from has, ends from, and says so with two events. What
+// was there before ends, so for those who listen the key is new.
+func (c *Call) moveTo(from, to *slot, left, came string) error {
 	moved := from.key
 	if err := c.remove(from); err != nil {
 		return err
 	}
-	return c.write(to, moved)
+	to.live = false
+	if err := c.write(to, moved); err != nil {
+		return err
+	}
+	c.notifyIn(from.db, eventGeneric, left, from.name)
+	c.notifyIn(to.db, eventGeneric, came, to.name)
+	return nil
 }
 
 // copyOptions are the options of COPY.
@@ -217,6 +224,9 @@ func copyKey(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if !from.live {
+		c.notifyMiss(from.name)
+	}
 	copied := from.live && (o.replace || !to.live)
 	replyFlag(c, copied)
 	if !copied {
@@ -229,7 +239,12 @@ func copyKey(c *Call) error {
 			return err
 		}
 	}
-	return c.write(&to, next)
+	to.live = false // as for moveTo
+	if err := c.write(&to, next); err != nil {
+		return err
+	}
+	c.notifyIn(to.db, eventGeneric, "copy_to", to.name)
+	return nil
 }
 
 // copyElements copies a collection's elements into a new one.
@@ -275,7 +290,7 @@ func move(c *Call) error {
 	if !moved {
 		return nil
 	}
-	return c.moveTo(&from, &to)
+	return c.moveTo(&from, &to, "move_from", "move_to")
 }
 
 func waitForReplicas(c *Call) error {

@@ -71,8 +71,18 @@ func (c *Call) keyPrefix() ([]byte, error) {
 	return c.work.space, nil
 }
 
-// find reads a key; ok is false if it is not there or has expired.
+// find reads a key; ok is false if it is not there or has expired, which is
+// told to those who want to hear of misses.
 func (c *Call) find(key []byte) (k keyDoc, ok bool, err error) {
+	k, ok, err = c.look(key)
+	if !ok && err == nil {
+		c.notifyMiss(key)
+	}
+	return k, ok, err
+}
+
+// look is find for a command that does not read the key's value.
+func (c *Call) look(key []byte) (k keyDoc, ok bool, err error) {
 	doc, err := c.findDocument(key)
 	if err != nil || doc == nil {
 		return keyDoc{}, false, err
@@ -115,9 +125,11 @@ func (c *Call) findKind(key []byte, want kind) (k keyDoc, ok bool, err error) {
 // slot is a key that a command is about to write: its id, and what is there.
 type slot struct {
 	id      []byte // scratch memory: valid until the same scratch is used again
+	name    []byte // the key itself
 	db      int    // the database that the key is in
 	key     keyDoc // its state, if live
 	live    bool
+	lapsed  bool  // it has expired, and was not swept yet
 	version int64 // of its newest version, a tombstone or an expired one too; 0 if there is none
 }
 
@@ -137,7 +149,7 @@ func (c *Call) openAt(scratch *[]byte, db int, key []byte) (slot, error) {
 		return slot{}, err
 	}
 	*scratch = appendKeyID((*scratch)[:0], space, key)
-	s := slot{id: *scratch, db: db}
+	s := slot{id: *scratch, name: key, db: db}
 	doc, err := c.R.Last(c.work.keys, s.id)
 	if err == firn.ErrNotFound {
 		return s, nil
@@ -153,6 +165,7 @@ func (c *Call) openAt(scratch *[]byte, db int, key []byte) (slot, error) {
 	if !doc.Deleted && !expired(k.Expires, c.now()) {
 		s.key, s.live = k, true
 	}
+	s.lapsed = !doc.Deleted && !s.live
 	return s, nil
 }
 
@@ -174,6 +187,7 @@ func (c *Call) write(s *slot, next keyDoc) error {
 	if err := c.Tx.Put(c.work.keys, s.id, newKeyDoc(c.Cmd.Name, &next)); err != nil {
 		return err
 	}
+	c.touched(s, true)
 	if next.Created == 0 {
 		next.Created = c.Tx.Timestamp().Millis()
 	}
@@ -189,8 +203,18 @@ func (c *Call) remove(s *slot) error {
 	if err := c.Tx.Delete(c.work.keys, s.id, note); err != nil {
 		return err
 	}
+	c.touched(s, false)
 	s.key, s.live = keyDoc{}, false
 	c.signal(s)
+	return nil
+}
+
+// delete ends a live key, and says that it was deleted.
+func (c *Call) delete(s *slot) error {
+	if err := c.remove(s); err != nil {
+		return err
+	}
+	c.notifyIn(s.db, eventGeneric, "del", s.name)
 	return nil
 }
 

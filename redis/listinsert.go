@@ -70,19 +70,19 @@ type window struct {
 
 // window is up to half items on either side of a place between two.
 func (c *Call) window(q *sequence, before, behind, half int64) (w window, err error) {
-	if w.before, w.fromStart, err = c.look(q, &w, before, half, true); err != nil {
+	if w.before, w.fromStart, err = c.lookAround(q, &w, before, half, true); err != nil {
 		return w, err
 	}
 	slices.Reverse(w.positions)
 	slices.Reverse(w.values)
 	w.middle = len(w.positions)
-	w.behind, w.toEnd, err = c.look(q, &w, behind, half, false)
+	w.behind, w.toEnd, err = c.lookAround(q, &w, behind, half, false)
 	return w, err
 }
 
-// look adds up to n items to a window, and says which position comes next, or
+// lookAround adds up to n items to a window, and says which position comes next, or
 // that none does.
-func (c *Call) look(q *sequence, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
+func (c *Call) lookAround(q *sequence, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
 	for it, err := range c.walk(q, position, n+1, backwards) {
 		if err != nil {
 			return 0, false, err

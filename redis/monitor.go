@@ -1,4 +1,144 @@
 package redis
 
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// errMonitor refuses data to a client that looks on, in Redis's words.
+const errMonitor = Error("ERR Replica can't interact with the keyspace")
+
 // MONITOR.
-var monitorCommands = []Command{}
+var monitorCommands = []Command{{
+	Name: "MONITOR", Flags: Local | Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
+	Summary: "Shows the client every command that the server runs, until RESET or the connection ends.",
+	Differs: "A client that does not read what it is shown is ended by the limit of class pubsub in client-output-buffer-limit.",
+	Run:     monitor,
+}}
+
+// monitors are the sessions that are shown all commands.
+type monitors struct {
+	count atomic.Int64 // 0: nobody looks, and nothing is made up for it
+
+	mu       sync.Mutex
+	sessions []*Session
+}
+
+func (m *monitors) add(s *Session) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sessions = append(m.sessions, s)
+	m.count.Add(1)
+	s.monitoring.Store(true)
+}
+
+// remove makes a session that may look on stop doing so.
+func (m *monitors) remove(s *Session) {
+	if !s.monitoring.Load() {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sessions = slices.DeleteFunc(m.sessions, func(other *Session) bool { return other == s })
+	m.count.Add(-1)
+	s.monitoring.Store(false)
+}
+
+// show sends a line to all that look on.
+func (m *monitors) show(line []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.sessions {
+		s.Push(line)
+	}
+}
+
+func monitor(c *Call) error {
+	s := c.Session
+	if s.multi.on {
+		return Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
+	}
+	if s.monitoring.Load() {
+		return nil // as in Redis, there is no reply either
+	}
+	s.srv.monitors.add(s)
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// shown notes a command that was run, if anybody looks on. Commands for
+// operators are not shown, as in Redis, nor those that run again after they
+// waited.
+func (s *Session) shown(e *entry, words [][]byte) {
+	if s.srv.monitors.count.Load() == 0 || e.Flags&Admin != 0 || s.call.Waited || len(words) == 0 {
+		return
+	}
+	s.outbox.add(note{what: noteMonitor}, s.monitorLine(e, words), nil)
+}
+
+// monitorLine is a command as MONITOR shows it.
+func (s *Session) monitorLine(e *entry, words [][]byte) []byte {
+	now := time.Duration(s.srv.opts.Now().UnixMicro()) * time.Microsecond
+	line := append([]byte(nil), '+')
+	line = strconv.AppendInt(line, int64(now/time.Second), 10)
+	line = append(line, '.')
+	micros := strconv.Itoa(int(now % time.Second / time.Microsecond))
+	line = append(line, "000000"[len(micros):]...)
+	line = append(line, micros...)
+	line = append(line, " ["...)
+	line = strconv.AppendInt(line, int64(s.db), 10)
+	line = append(line, ' ')
+	if path, ok := strings.CutSuffix(s.peer, ":0"); ok && strings.HasPrefix(path, "/") {
+		line = append(append(line, "unix:"...), path...)
+	} else {
+		line = append(line, s.peer...)
+	}
+	line = append(line, ']')
+	secret := len(words) // from here on they are not shown
+	for i, word := range words {
+		line = append(line, ' ')
+		if i >= secret && i < secret+2 || e.Name == "AUTH" && i > 0 {
+			line = append(line, `"(redacted)"`...)
+			continue
+		}
+		line = appendQuoted(line, word)
+		if e.Name == "HELLO" && is(word, "AUTH") {
+			secret = i + 1
+		}
+	}
+	return append(line, '\r', '\n')
+}
+
+// appendQuoted appends b in double quotes, with what cannot be printed
+// escaped as Redis does it.
+func appendQuoted(dst, b []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, c := range b {
+		switch c {
+		case '\\', '"':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		case '\a':
+			dst = append(dst, `\a`...)
+		case '\b':
+			dst = append(dst, `\b`...)
+		default:
+			if ' ' <= c && c <= '~' {
+				dst = append(dst, c)
+			} else {
+				dst = append(dst, '\\', 'x', hex[c>>4], hex[c&15])
+			}
+		}
+	}
+	return append(dst, '"')
+}

@@ -43,6 +43,7 @@ type multi struct {
 	spoiled bool // a command could not be queued: EXEC will refuse
 	writes  bool // a queued command writes
 	past    bool // a queued command reads the past, and has not done so yet
+	local   bool // a queued command acts on the session or the server: EXEC must not run twice
 	queue   []unit
 	bytes   int
 }
@@ -52,7 +53,7 @@ func (m *multi) class(s *Session) class {
 	switch {
 	case m.spoiled:
 		return classLocal
-	case m.past || s.asof != 0:
+	case m.past || s.asof != 0 || m.local && !m.writes:
 		return classBlocks
 	case m.writes:
 		return classWrites
@@ -63,17 +64,20 @@ func (m *multi) class(s *Session) class {
 // add queues a command and appends the answer to that.
 func (m *multi) add(s *Session, out []byte, u *unit) []byte {
 	size := 0
-	for _, arg := range u.args {
+	for _, arg := range u.words {
 		size += len(arg)
 	}
 	if len(m.queue) == maxQueued || m.bytes+size > maxQueuedBytes {
 		m.spoiled = true
 		return s.fail(out, u, Error("ERR the transaction is too big"))
 	}
-	m.queue = append(m.queue, unit{cmd: u.cmd, args: keep(u.args)})
+	kept := unit{cmd: u.cmd, words: keep(u.words)}
+	kept.args = kept.words[len(u.words)-len(u.args):]
+	m.queue = append(m.queue, kept)
 	m.bytes += size
 	m.writes = m.writes || u.cmd.Flags&Writes != 0
 	m.past = m.past || u.cmd.Flags&onWorker != 0
+	m.local = m.local || u.cmd.Flags&Local != 0
 	s.queued.Store(int32(len(m.queue)))
 	if u.mute {
 		return out
@@ -115,6 +119,8 @@ func (s *Session) exec(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte,
 		return w.Buf[:start], err
 	}
 	s.endMulti()
+	s.shown(u.cmd, u.words)
+	s.ranTracked(u.cmd)
 	if err != nil {
 		return s.fail(w.Buf[:start], u, err), err
 	}

@@ -64,7 +64,7 @@ func stringEncoding(k *keyDoc) string {
 }
 
 func objectEncoding(c *Call) error {
-	k, ok, err := c.find(c.Args[0])
+	k, ok, err := c.look(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func objectEncoding(c *Call) error {
 }
 
 func objectFreq(c *Call) error {
-	_, ok, err := c.find(c.Args[0])
+	_, ok, err := c.look(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func objectIdleTime(c *Call) error {
 }
 
 func objectRefCount(c *Call) error {
-	k, ok, err := c.find(c.Args[0])
+	k, ok, err := c.look(c.Args[0])
 	if err != nil {
 		return err
 	}

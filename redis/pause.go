@@ -108,7 +108,8 @@ func (s *Session) holdBack() bool {
 		return false
 	}
 	if !s.paused.Load() {
-		s.next.args = keep(s.next.args) // the input goes on behind it
+		s.next.words = keep(s.next.words) // the input goes on behind it
+		s.next.args = s.next.words[len(s.next.words)-len(s.next.args):]
 		s.paused.Store(true)
 		p.held = append(p.held, s)
 		p.count.Add(1)

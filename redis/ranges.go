@@ -21,7 +21,7 @@ func appendString(c *Call) error {
 	old, more := s.key.Value, c.Args[1]
 	if !s.live {
 		c.Reply.Int(int64(len(more)))
-		return c.writeString(&s, more, compact, 0)
+		return c.changeString(&s, more, compact, "append")
 	}
 	if err := checkStringLength(c, int64(len(old)), int64(len(more))); err != nil {
 		return err
@@ -29,7 +29,16 @@ func appendString(c *Call) error {
 	joined := make([]byte, 0, len(old)+len(more))
 	joined = append(append(joined, old...), more...)
 	c.Reply.Int(int64(len(joined)))
-	return c.writeString(&s, joined, large, s.key.Expires)
+	return c.changeString(&s, joined, large, "append")
+}
+
+// changeString gives a string another value, keeps its expiry, and says so.
+func (c *Call) changeString(s *slot, value []byte, form encoding, event string) error {
+	if err := c.writeString(s, value, form, s.key.Expires); err != nil {
+		return err
+	}
+	c.notify(eventString, event, s.name)
+	return nil
 }
 
 func getRange(c *Call) error {
@@ -89,5 +98,5 @@ func setRange(c *Call) error {
 	copy(value, old)
 	copy(value[offset:], patch)
 	c.Reply.Int(int64(len(value)))
-	return c.writeString(&s, value, large, s.key.Expires)
+	return c.changeString(&s, value, large, "setrange")
 }

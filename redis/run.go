@@ -11,6 +11,7 @@ import (
 type unit struct {
 	cmd   *entry
 	args  [][]byte // after the name and the subcommand
+	words [][]byte // name and all, for MONITOR
 	err   error    // why it is refused; cmd may be nil then
 	mute  bool     // CLIENT REPLY says that nobody wants the reply
 	parks bool     // a read that found nothing: it has to run in a transaction, to wait
@@ -165,6 +166,7 @@ func (s *Session) parse() bool {
 // prepare makes words the pending command.
 func (s *Session) prepare(words [][]byte) {
 	u := &s.next
+	u.words = words
 	u.cmd, u.args, u.err = s.srv.table.resolve(words)
 	if u.err == nil {
 		u.err = s.check(u.cmd)
@@ -191,6 +193,10 @@ func (s *Session) check(cmd *entry) error {
 		return errInMulti
 	case s.asof != 0 && cmd.Flags&Writes != 0:
 		return errASOF
+	case s.proto == 2 && cmd.Flags&PubSub == 0 && s.subs.total() > 0:
+		return errSubscriber(cmd)
+	case cmd.Flags&Local == 0 && s.monitoring.Load():
+		return errMonitor
 	}
 	return nil
 }
@@ -214,6 +220,7 @@ func (s *Session) runLocal() {
 		s.out = s.multi.add(s, s.out, u)
 	default:
 		s.out, _ = s.run(s.out, u, nil, nil)
+		s.deliver()
 	}
 }
 
@@ -223,13 +230,16 @@ func (s *Session) readFrom(snap *firn.Snapshot) error {
 	for {
 		out, err := s.runUnit(s.out, &s.next, snap, nil)
 		if err != nil && errors.Is(err, firn.ErrCold) {
+			s.outbox.clear() // it will run again
 			return firn.ErrCold
 		}
 		if err == errParks {
+			s.outbox.clear() // the same
 			s.next.parks = true
 			return nil
 		}
 		s.out, s.pending = out, false
+		s.deliver()
 		if len(s.out)-s.sent >= s.mark || !s.parse() || s.class(&s.next) != classReads {
 			return nil
 		}
@@ -254,6 +264,7 @@ func (s *Session) RunCold() {
 	case u.cmd.Flags&onWorker != 0:
 		s.out, _ = s.run(s.out, u, nil, nil)
 		s.pending = false
+		s.deliver()
 	case s.asof != 0:
 		err = s.readPast()
 	default:
@@ -275,6 +286,7 @@ func (s *Session) readPast() error {
 	if err == nil {
 		s.out, s.pending = out, false
 	}
+	s.deliver()
 	return err
 }
 
@@ -303,18 +315,25 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	took := u.cmd.begin()
 	err := u.cmd.Run(c)
 	u.cmd.end(took)
+	s.shown(u.cmd, u.words)
+	if s.track.on {
+		s.readKeys(c, u.cmd, u.args)
+	}
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
-	switch {
-	case err == errParks:
+	if err == errParks {
 		u.cmd.calls.Add(-1) // it runs again
 		return out[:start], err
-	case err != nil && errors.Is(err, firn.ErrCold):
+	}
+	if err != nil && errors.Is(err, firn.ErrCold) {
 		return out[:start], err
+	}
+	s.ranTracked(u.cmd)
+	switch {
 	case err != nil:
 		u.cmd.failed.Add(1)
 		return s.fail(out[:start], u, err), err
-	case u.mute || c.wants != nil:
+	case u.mute && u.cmd.Flags&confirms == 0 || c.wants != nil:
 		out = out[:start]
 	}
 	return out, nil

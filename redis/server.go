@@ -81,9 +81,14 @@ type Server struct {
 	config  config
 	clients clients
 	blocked blocked
-	stats   stats
-	runID   string
-	started time.Time
+	pubsub  pubsub
+
+	tracking  tracking
+	monitors  monitors
+	overflows atomic.Int64 // clients ended because they did not read
+	stats     stats
+	runID     string
+	started   time.Time
 
 	shutdown sync.Once
 	nextID   atomic.Int64
@@ -104,6 +109,8 @@ func New(store *firn.Store, o Options) *Server {
 		started: o.Now(),
 	}
 	srv.config.init(o)
+	srv.pubsub.init()
+	srv.tracking.init(&srv.catalog.trackers)
 	srv.clients.byID = make(map[int64]*Session)
 	srv.blocked.queues = make(map[awaitedKey]*queue)
 	return srv

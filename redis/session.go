@@ -102,6 +102,11 @@ type Session struct {
 	watch  map[watched]keyState // how WATCH found the keys
 	who    identity
 	inbox  inbox
+	outbox outbox
+	subs   listening
+	track  trackerState
+
+	overSoft time.Time // since when the output is above its soft limit; zero: it is not
 
 	noEvict bool // CLIENT NO-EVICT, which only CLIENT LIST shows
 	noTouch bool // CLIENT NO-TOUCH, the same
@@ -115,6 +120,8 @@ type Session struct {
 	queued atomic.Int32          // commands queued by MULTI, or -1
 	view   atomic.Pointer[view]  // what CLIENT LIST shows and changes rarely
 	killed atomic.Bool
+
+	monitoring atomic.Bool
 }
 
 // muting is the state of CLIENT REPLY.
@@ -152,6 +159,7 @@ func (s *Session) reset() {
 	s.multi.end()
 	s.queued.Store(-1)
 	s.unwatch()
+	s.stopListening()
 	s.setAuthed(s.srv.config.password() == "")
 	s.publish()
 }
@@ -167,6 +175,8 @@ func (s *Session) Close() {
 	s.srv.clients.remove(s)
 	s.unpark()
 	s.srv.blocked.pause.forget(s)
+	s.stopListening()
+	s.closeInbox()
 	s.out, s.held, s.units, s.sent = nil, nil, nil, 0
 	s.endMulti()
 	s.in.Release()
@@ -203,6 +213,9 @@ func (s *Session) Sent(n int) {
 	s.sent += n
 	s.srv.stats.bytesOut.Add(int64(n))
 	s.mark = len(s.out) - s.sent + flushBytes
+	if s.inbox.ahead.Load() > 0 {
+		s.sentPushes(int64(len(s.out) - s.sent))
+	}
 	if s.sent < len(s.out) {
 		return
 	}

@@ -280,6 +280,9 @@ func setFor(c *Call, o setOptions) error {
 		return errWrongType
 	}
 	old, had := s.key.Value, s.live
+	if o.get && !had {
+		c.notifyMiss(s.name)
+	}
 	stored := !(o.ifAbsent && had || o.ifPresent && !had)
 	if stored {
 		value := c.Args[1]
@@ -291,6 +294,10 @@ func setFor(c *Call, o setOptions) error {
 		}
 		if err := c.writeString(&s, value, compact, expires); err != nil {
 			return err
+		}
+		c.notify(eventString, "set", s.name)
+		if o.expiry != nil {
+			c.notify(eventGeneric, "expire", s.name)
 		}
 	}
 	switch {
@@ -314,7 +321,16 @@ func setNX(c *Call) error {
 		return nil
 	}
 	replyFlag(c, true)
-	return c.writeString(&s, c.Args[1], compact, 0)
+	return c.setString(&s, c.Args[1])
+}
+
+// setString stores a string without an expiry, as SET does.
+func (c *Call) setString(s *slot, value []byte) error {
+	if err := c.writeString(s, value, compact, 0); err != nil {
+		return err
+	}
+	c.notify(eventString, "set", s.name)
+	return nil
 }
 
 func getSet(c *Call) error {
@@ -323,7 +339,10 @@ func getSet(c *Call) error {
 		return err
 	}
 	bulkOrNull(c, s.key.Value, s.live)
-	return c.writeString(&s, c.Args[1], compact, 0)
+	if !s.live {
+		c.notifyMiss(s.name)
+	}
+	return c.setString(&s, c.Args[1])
 }
 
 func getDel(c *Call) error {
@@ -333,9 +352,10 @@ func getDel(c *Call) error {
 	}
 	bulkOrNull(c, s.key.Value, s.live)
 	if !s.live {
+		c.notifyMiss(s.name)
 		return nil
 	}
-	return c.remove(&s)
+	return c.delete(&s)
 }
 
 func getEx(c *Call) error {
@@ -348,6 +368,7 @@ func getEx(c *Call) error {
 		return err
 	}
 	if !s.live {
+		c.notifyMiss(s.name)
 		c.Reply.Null()
 		return nil
 	}
@@ -358,10 +379,11 @@ func getEx(c *Call) error {
 	c.Reply.Bulk(s.key.Value)
 	switch {
 	case o.absolute && expires <= c.now():
-		return c.remove(&s)
-	case o.expiry != nil, o.persist && s.key.Expires != 0:
-		s.key.Expires = expires
-		return c.write(&s, s.key)
+		return c.delete(&s)
+	case o.expiry != nil:
+		return c.setExpiry(&s, expires, "expire")
+	case o.persist && s.key.Expires != 0:
+		return c.setExpiry(&s, 0, "persist")
 	}
 	return nil
 }
@@ -408,7 +430,7 @@ func mSetNX(c *Call) error {
 		return errArity(c)
 	}
 	for i := 0; i < len(c.Args); i += 2 {
-		_, ok, err := c.find(c.Args[i])
+		_, ok, err := c.look(c.Args[i])
 		if err != nil {
 			return err
 		}
@@ -429,7 +451,7 @@ func setPairs(c *Call) error {
 		if err != nil {
 			return err
 		}
-		if err := c.writeString(&s, c.Args[i+1], compact, 0); err != nil {
+		if err := c.setString(&s, c.Args[i+1]); err != nil {
 			return err
 		}
 	}

@@ -26,12 +26,27 @@ type Sweeper struct {
 	store  *firn.Store
 	keys   *firn.Table
 	expiry *firn.Index
+
+	databases *firn.Table
+
+	// Expired is called for every key that was ended, in the order of the
+	// commits and before any later write to the key is answered. It must not
+	// block. db is the database that showed the key. nil: nobody is told.
+	Expired func(db int, key []byte)
 }
 
 // NewSweeper makes the sweeper of a store that was opened with Tables.
 func NewSweeper(store *firn.Store) *Sweeper {
 	keys := store.Table(keysTable)
-	return &Sweeper{store: store, keys: keys, expiry: keys.Index(expiryIndex)}
+	return &Sweeper{store: store, keys: keys, expiry: keys.Index(expiryIndex), databases: store.Table(databasesTable)}
+}
+
+// Sweeper makes the sweeper of the server's store. Clients that listen hear of
+// the keys that it ends.
+func (srv *Server) Sweeper() *Sweeper {
+	s := NewSweeper(srv.store)
+	s.Expired = srv.expired
+	return s
 }
 
 // Run sweeps until ctx ends or the store is closed, then returns nil. When the
@@ -89,20 +104,121 @@ func (s *Sweeper) expiredAt(r firn.Reader, limit int) firn.Range {
 }
 
 // step ends up to sweepBatch keys that are due, in one transaction, and
-// returns how many.
-func (s *Sweeper) step(ctx context.Context) (n int, err error) {
-	_, err = s.store.Update(ctx, func(tx *firn.Tx) error {
-		var due []*firn.Document
-		for item, err := range tx.Scan(s.expiredAt(tx, sweepBatch)) {
-			if err != nil {
-				return err
-			}
-			due = append(due, item.Doc)
+// returns how many. Once it is submitted it is waited for, whatever happens:
+// it is short, and always answered.
+func (s *Sweeper) step(context.Context) (n int, err error) {
+	w := &sweep{sweeper: s, done: make(chan error, 1)}
+	if err := s.store.Submit(w); err != nil {
+		return 0, err
+	}
+	err = <-w.done
+	return w.n, err
+}
+
+// sweep is the transaction of one step.
+type sweep struct {
+	sweeper *Sweeper
+	n       int // keys that it ended
+	gone    []goneKey
+	err     error
+	done    chan error // capacity 1: answering never blocks
+}
+
+// goneKey is a key that a sweep has ended, where a database showed it.
+type goneKey struct {
+	db  int
+	key []byte
+}
+
+// Len is part of firn.Batch.
+func (w *sweep) Len() int { return 1 }
+
+// Transact is part of firn.Batch.
+func (w *sweep) Transact(_ int, tx *firn.Tx) error {
+	w.err = w.end(tx)
+	return w.err
+}
+
+func (w *sweep) end(tx *firn.Tx) error {
+	s := w.sweeper
+	var due []*firn.Document
+	for item, err := range tx.Scan(s.expiredAt(tx, sweepBatch)) {
+		if err != nil {
+			return err
 		}
-		n = len(due)
-		return s.end(tx, due)
-	})
-	return n, err
+		due = append(due, item.Doc)
+	}
+	w.n = len(due)
+	if s.Expired != nil {
+		var err error
+		if w.gone, err = s.locate(tx, due); err != nil {
+			return err
+		}
+	}
+	return s.end(tx, due)
+}
+
+// Done is part of firn.Batch.
+func (w *sweep) Done(_ firn.Timestamp, err error) {
+	if err == nil {
+		err = w.err
+	}
+	if err == nil {
+		for _, k := range w.gone {
+			w.sweeper.Expired(k.db, k.key)
+		}
+	}
+	w.done <- err
+}
+
+// locate finds out which databases show the keys of documents. Those that
+// were flushed are in none.
+func (s *Sweeper) locate(tx *firn.Tx, docs []*firn.Document) ([]goneKey, error) {
+	shown := map[uid]int{}  // by keyspace
+	own := map[int64]bool{} // databases that show another than their first
+	for item, err := range tx.Scan(firn.Range{Index: s.databases.ByID()}) {
+		if err != nil {
+			return nil, err
+		}
+		db, _, err := schema.TakeInt([]byte(item.Doc.ID))
+		if err != nil {
+			return nil, err
+		}
+		space, _, err := parseDatabase(item.Doc)
+		if err != nil {
+			return nil, err
+		}
+		shown[space], own[db] = int(db), true
+	}
+	var found []goneKey
+	for _, doc := range docs {
+		space, key, err := parseKeyID(doc.ID)
+		if err != nil {
+			return nil, err
+		}
+		db, ok := shown[space]
+		if !ok && space.TS == 0 && !own[space.N] {
+			db, ok = int(space.N), true
+		}
+		if ok {
+			found = append(found, goneKey{db, key})
+		}
+	}
+	return found, nil
+}
+
+// parseKeyID undoes appendKeyID.
+func parseKeyID(id string) (space uid, key []byte, err error) {
+	ts, rest, err := schema.TakeInt([]byte(id))
+	if err != nil {
+		return uid{}, nil, err
+	}
+	n, rest, err := schema.TakeInt(rest)
+	if err != nil {
+		return uid{}, nil, err
+	}
+	key, _, err = schema.TakeBytes(rest)
+	return uid{firn.Timestamp(ts), n}, key, err
 }
 
 // end writes the tombstones of keys that have expired.

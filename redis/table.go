@@ -13,6 +13,10 @@ import (
 // on a goroutine that others depend on, neither a driver's nor the writer's.
 const onWorker Flags = 1 << 31
 
+// confirms marks a command whose replies are pushes: CLIENT REPLY OFF does not
+// keep them back.
+const confirms Flags = 1 << 30
+
 // Commands is the table of all commands, sorted by name.
 func Commands() []Command {
 	all := slices.Concat(

@@ -85,7 +85,11 @@ type catalog struct {
 
 	databaseCount int          // how many databases there are, 1 and up
 	maxBulkBytes  atomic.Int64 // proto-max-bulk-len: the longest string
-	cursors       cursors
+
+	events   atomic.Uint32 // an eventClass: notify-keyspace-events
+	trackers atomic.Int64  // clients that track keys
+
+	cursors cursors
 }
 
 // newCatalog finds the tables in a store that was opened with Tables.

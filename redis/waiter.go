@@ -97,12 +97,7 @@ func (s *Session) Served() bool {
 
 // nudge has the driver run the session again, on any goroutine.
 func (s *Session) nudge() {
-	b := &s.inbox
-	b.mu.Lock()
-	nudge := !b.nudged
-	b.nudged = true
-	b.mu.Unlock()
-	if nudge {
+	if !s.inbox.nudged.Swap(true) {
 		s.Nudge()
 	}
 }
@@ -152,9 +147,13 @@ func (w *waiter) serve(key string, tx *firn.Tx) (attempt, error) {
 	if w.state.Load() != waiterParked {
 		return attemptGone, nil
 	}
+	noted := len(w.session.outbox.notes)
 	reply, found, err := w.session.runAgain(&w.unit, w.argsFor(key), tx)
 	if !found {
 		return attemptNothing, nil
+	}
+	if err != nil {
+		w.session.outbox.undo(noted)
 	}
 	w.leave()
 	w.reply = reply
@@ -192,6 +191,10 @@ func (w *waiter) argsFor(key string) [][]byte {
 func (w *waiter) decide(err error) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
+	if err != nil {
+		w.session.outbox.clear()
+	}
+	w.session.deliver() // also if the client has gone: it has changed keys
 	if w.session.waiter.Load() != w {
 		return // the client has gone, or its own batch has failed as well
 	}

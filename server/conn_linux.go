@@ -177,10 +177,8 @@ func (l *loop) flush(c *conn) bool {
 	if len(out) == 0 {
 		return true
 	}
-	n := 0
 	if !c.blocked {
-		var err unix.Errno
-		n, err = writeNow(c.fd, out)
+		n, err := writeNow(c.fd, out)
 		if err != 0 && err != unix.EAGAIN {
 			l.close(c)
 			return false
@@ -188,8 +186,7 @@ func (l *loop) flush(c *conn) bool {
 		c.session.Sent(n)
 		c.blocked = n < len(out)
 	}
-	if limit := l.server.redis.OutputLimitBytes(); limit > 0 && int64(len(out)-n) > limit {
-		l.server.opts.Logger.Warn("client closed: it does not read its replies", "unread_bytes", len(out)-n)
+	if c.session.Overflows() {
 		l.close(c)
 		return false
 	}

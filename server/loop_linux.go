@@ -306,7 +306,7 @@ func (l *loop) tick() {
 		if silent > quietMS && len(c.session.Output()) == 0 {
 			c.session.Idle()
 		}
-		if timeout > 0 && silent > timeout && !c.session.Waits() {
+		if timeout > 0 && silent > timeout && !c.session.Listens() && !c.session.Waits() || c.session.Overflows() {
 			l.close(c)
 		}
 	}

@@ -111,7 +111,7 @@ var longAgo = time.Unix(1, 0)
 func (s *Server) fill(conn net.Conn, session *redis.Session) bool {
 	timeout := time.Duration(s.redis.TimeoutSeconds()) * time.Second
 	var deadline time.Time
-	if timeout > 0 && !session.Waits() {
+	if timeout > 0 && !session.Listens() && !session.Waits() {
 		deadline = time.Now().Add(timeout)
 	}
 	conn.SetReadDeadline(deadline)

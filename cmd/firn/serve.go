@@ -187,7 +187,7 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 		"retention", s.retention.String(), "version", version, "pid", os.Getpid(), "open_ms", time.Since(began).Milliseconds())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return srv.Run(ctx) })
-	group.Go(func() error { return redis.NewSweeper(store).Run(ctx) })
+	group.Go(func() error { return shared.Sweeper().Run(ctx) })
 	if s.pprof != "" {
 		group.Go(func() error { return serveProfiles(ctx, s.pprof) })
 	}

@@ -1,0 +1,131 @@
+package redis
+
+import "github.com/firndb/firn"
+
+// outbox is what a session's commands have to tell other sessions, in the
+// order in which it happened. It is kept until what the commands did is
+// decided: a read may have to run again, a transaction may be undone, and
+// nobody may hear of either. It belongs to whoever runs the session.
+type outbox struct {
+	notes []note
+	text  []byte // of all notes
+}
+
+// note is one thing to tell. Its two texts are in the outbox.
+type note struct {
+	what  noteKind
+	class eventClass     // of an event
+	event string         // its name
+	db    int            // of an event's key
+	seen  firn.Timestamp // of a read: the snapshot's newest commit; 0 in a transaction
+	at    int            // where the first text begins
+	first int            // its bytes: a key, a channel, a line
+	more  int            // bytes of the second, which follows: a message
+}
+
+type noteKind uint8
+
+const (
+	noteEvent   noteKind = iota // a keyspace notification
+	noteMessage                 // PUBLISH inside a transaction
+	noteShard                   // SPUBLISH inside a transaction
+	noteTouch                   // a key was written: those who track it are to know
+	noteFlush                   // many keys are gone
+	noteRead                    // this client has read a key that it wants to track
+	noteMonitor                 // a line for MONITOR
+)
+
+// maxKeptNotes bounds the memory that an outbox keeps once it is empty.
+const maxKeptNotes = 256
+
+func (o *outbox) add(n note, first, more []byte) {
+	n.at, n.first, n.more = len(o.text), len(first), len(more)
+	o.text = append(append(o.text, first...), more...)
+	o.notes = append(o.notes, n)
+}
+
+func (o *outbox) texts(n *note) (first, more []byte) {
+	middle := n.at + n.first
+	return o.text[n.at:middle:middle], o.text[middle : middle+n.more]
+}
+
+// undo drops what was noted since there were n notes, because it was undone.
+// MONITOR shows commands that fail, too.
+func (o *outbox) undo(n int) {
+	kept := o.notes[:n]
+	for _, late := range o.notes[n:] {
+		if late.what == noteMonitor {
+			kept = append(kept, late)
+		}
+	}
+	o.notes = kept
+}
+
+func (o *outbox) clear() {
+	clear(o.notes)
+	o.notes, o.text = o.notes[:0], o.text[:0]
+	if cap(o.notes) > maxKeptNotes || cap(o.text) > keepBytes {
+		o.notes, o.text = nil, nil
+	}
+}
+
+// deliver tells what was noted, because it is decided now.
+func (s *Session) deliver() {
+	if len(s.outbox.notes) > 0 {
+		s.deliverNotes()
+	}
+}
+
+func (s *Session) deliverNotes() {
+	srv := s.srv
+	var written [][]byte // for those who track prefixes
+	for i := range s.outbox.notes {
+		n := &s.outbox.notes[i]
+		first, more := s.outbox.texts(n)
+		switch n.what {
+		case noteEvent:
+			srv.publishEvent(n.db, n.class, n.event, first)
+		case noteMessage:
+			srv.pubsub.publish(&srv.pubsub.channels, first, more)
+		case noteShard:
+			srv.pubsub.publish(&srv.pubsub.shards, first, more)
+		case noteTouch:
+			srv.tracking.invalidate(first, s)
+			written = append(written, first)
+		case noteFlush:
+			srv.tracking.flush()
+		case noteRead:
+			srv.tracking.remember(s, first)
+		case noteMonitor:
+			srv.monitors.show(first)
+		}
+	}
+	if len(written) > 0 {
+		srv.tracking.broadcast(written, s)
+	}
+	s.recheckReads()
+	s.outbox.clear()
+}
+
+// recheckReads invalidates what was read from a snapshot if anything was
+// committed since: a write that was told before the read was remembered would
+// go unnoticed otherwise.
+func (s *Session) recheckReads() {
+	var newest firn.Timestamp
+	for i := range s.outbox.notes {
+		n := &s.outbox.notes[i]
+		if n.what != noteRead || n.seen == 0 {
+			continue
+		}
+		if newest == 0 {
+			_ = s.srv.store.Peek(func(snap *firn.Snapshot) error {
+				newest = snap.Timestamp()
+				return nil
+			}) // a closed store has no more commits
+		}
+		if newest > n.seen {
+			key, _ := s.outbox.texts(n)
+			s.srv.tracking.invalidate(key, nil)
+		}
+	}
+}

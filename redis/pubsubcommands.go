@@ -1,0 +1,217 @@
+package redis
+
+// Publish and subscribe. The confirmations are pushes: the client gets them
+// with CLIENT REPLY OFF, too.
+var pubsubCommands = []Command{
+	{
+		Name: "SUBSCRIBE", Args: "channel [channel ...]", Min: 1, Max: -1, Flags: Local | PubSub | confirms,
+		Group: "pubsub", Since: "2.0.0", Complexity: "O(n), n the channels",
+		Summary: "Listens to channels.",
+		Run:     func(c *Call) error { return subscribe(c, 'C') },
+	},
+	{
+		Name: "UNSUBSCRIBE", Args: "[channel [channel ...]]", Max: -1, Flags: Local | PubSub | confirms,
+		Group: "pubsub", Since: "2.0.0", Complexity: "O(n), n the listeners of the channels",
+		Summary: "Stops listening to channels, or to all.",
+		Run:     func(c *Call) error { return unsubscribe(c, 'C') },
+	},
+	{
+		Name: "PSUBSCRIBE", Args: "pattern [pattern ...]", Min: 1, Max: -1, Flags: Local | PubSub | confirms,
+		Group: "pubsub", Since: "2.0.0", Complexity: "O(n), n the patterns",
+		Summary: "Listens to all channels whose names match patterns.",
+		Run:     func(c *Call) error { return subscribe(c, 'P') },
+	},
+	{
+		Name: "PUNSUBSCRIBE", Args: "[pattern [pattern ...]]", Max: -1, Flags: Local | PubSub | confirms,
+		Group: "pubsub", Since: "2.0.0", Complexity: "O(n), n the listeners of the patterns",
+		Summary: "Stops listening to patterns, or to all.",
+		Run:     func(c *Call) error { return unsubscribe(c, 'P') },
+	},
+	{
+		Name: "SSUBSCRIBE", Args: "shardchannel [shardchannel ...]", Min: 1, Max: -1, Flags: Local | PubSub | confirms,
+		Group: "pubsub", Since: "7.0.0", Complexity: "O(n), n the channels",
+		Summary: "Listens to shard channels.",
+		Run:     func(c *Call) error { return subscribe(c, 'S') },
+	},
+	{
+		Name: "SUNSUBSCRIBE", Args: "[shardchannel [shardchannel ...]]", Max: -1, Flags: Local | PubSub | confirms,
+		Group: "pubsub", Since: "7.0.0", Complexity: "O(n), n the listeners of the channels",
+		Summary: "Stops listening to shard channels, or to all.",
+		Run:     func(c *Call) error { return unsubscribe(c, 'S') },
+	},
+	{
+		Name: "PUBLISH", Args: "channel message", Min: 2, Flags: Local | Fast,
+		Group: "pubsub", Since: "2.0.0", Complexity: "O(n+m), n the listeners and m all patterns",
+		Summary: "Sends a message to a channel and returns how many subscriptions got it.",
+		Differs: "Inside MULTI the messages go out when EXEC is committed, and to the client itself after EXEC's reply.",
+		Run:     func(c *Call) error { return publish(c, noteMessage) },
+	},
+	{
+		Name: "SPUBLISH", Args: "shardchannel message", Min: 2, Flags: Local | Fast,
+		Group: "pubsub", Since: "7.0.0", Complexity: "O(n), n the listeners",
+		Summary: "Sends a message to a shard channel and returns how many subscriptions got it.",
+		Run:     func(c *Call) error { return publish(c, noteShard) },
+	},
+	{
+		Name: "PUBSUB", Flags: Local, Group: "pubsub", Since: "2.8.0", Complexity: "Depends on subcommand.",
+		Summary: "A container for commands about who listens.",
+		Sub: []Command{
+			{
+				Name: "CHANNELS", Args: "[pattern]", Max: -1, Flags: Local, Since: "2.8.0", Complexity: "O(n), n the channels",
+				Summary: "Returns the channels that somebody listens to.",
+				Run:     func(c *Call) error { return pubsubNames(c, &c.Session.srv.pubsub.channels) },
+			},
+			{
+				Name: "HELP", Flags: Local, Since: "6.2.0", Complexity: "O(1)",
+				Summary: "Returns a text about the subcommands.",
+				Run:     pubsubHelp,
+			},
+			{
+				Name: "NUMPAT", Flags: Local, Since: "2.8.0", Complexity: "O(1)",
+				Summary: "Returns how many different patterns are listened to.",
+				Run:     pubsubNumPat,
+			},
+			{
+				Name: "NUMSUB", Args: "[channel [channel ...]]", Max: -1, Flags: Local, Since: "2.8.0", Complexity: "O(n), n the channels",
+				Summary: "Returns how many clients listen to each channel.",
+				Run:     func(c *Call) error { return pubsubCounts(c, &c.Session.srv.pubsub.channels) },
+			},
+			{
+				Name: "SHARDCHANNELS", Args: "[pattern]", Max: -1, Flags: Local, Since: "7.0.0", Complexity: "O(n), n the channels",
+				Summary: "Returns the shard channels that somebody listens to.",
+				Run:     func(c *Call) error { return pubsubNames(c, &c.Session.srv.pubsub.shards) },
+			},
+			{
+				Name: "SHARDNUMSUB", Args: "[shardchannel [shardchannel ...]]", Max: -1, Flags: Local, Since: "7.0.0",
+				Complexity: "O(n), n the channels",
+				Summary:    "Returns how many clients listen to each shard channel.",
+				Run:        func(c *Call) error { return pubsubCounts(c, &c.Session.srv.pubsub.shards) },
+			},
+		},
+	},
+}
+
+// subscribe confirms each name on its own. A message that comes meanwhile
+// waits in the inbox, and so comes after the confirmation.
+func subscribe(c *Call, letter byte) error {
+	t := c.Session.topic(letter)
+	if !t.mine.fits(c.Args) {
+		return Error("ERR too many subscriptions")
+	}
+	for _, name := range c.Args {
+		c.Session.subscribe(&t, name)
+		c.Reply.Push(3)
+		c.Reply.BulkString(t.subscribe)
+		c.Reply.Bulk(name)
+		c.Reply.Int(t.count())
+	}
+	return nil
+}
+
+// unsubscribe lets the client have the messages that came before, and then
+// confirms each name.
+func unsubscribe(c *Call, letter byte) error {
+	t := c.Session.topic(letter)
+	names := c.Args
+	if len(names) == 0 {
+		names = t.mine.copyNames()
+	}
+	counts := make([]int64, len(names))
+	for i, name := range names {
+		c.Session.unsubscribe(&t, string(name))
+		counts[i] = t.count()
+	}
+	c.takeInbox()
+	for i, name := range names {
+		c.Reply.Push(3)
+		c.Reply.BulkString(t.unsubscribe)
+		c.Reply.Bulk(name)
+		c.Reply.Int(counts[i])
+	}
+	if len(names) == 0 {
+		c.Reply.Push(3)
+		c.Reply.BulkString(t.unsubscribe)
+		c.Reply.Null()
+		c.Reply.Int(t.count())
+	}
+	return nil
+}
+
+// publish sends a message. Inside a transaction it is only noted: it must not
+// be seen before the transaction is.
+func publish(c *Call, what noteKind) error {
+	s, p := c.Session, &c.Session.srv.pubsub
+	in := &p.channels
+	if what == noteShard {
+		in = &p.shards
+	}
+	if !s.multi.on {
+		c.Reply.Int(int64(p.publish(in, c.Args[0], c.Args[1])))
+		return nil
+	}
+	n := p.receivers(in, c.Args[0])
+	if n > 0 {
+		s.outbox.add(note{what: what}, c.Args[0], c.Args[1])
+	}
+	c.Reply.Int(int64(n))
+	return nil
+}
+
+func pubsubNames(c *Call, in *audiences) error {
+	if len(c.Args) > 1 {
+		name := "CHANNELS"
+		if in == &c.Session.srv.pubsub.shards {
+			name = "SHARDCHANNELS"
+		}
+		return Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try PUBSUB HELP.")
+	}
+	var pattern []byte
+	if len(c.Args) == 1 {
+		pattern = c.Args[0]
+	}
+	names := c.Session.srv.pubsub.matching(in, pattern)
+	c.Reply.Array(len(names))
+	for _, name := range names {
+		c.Reply.BulkString(name)
+	}
+	return nil
+}
+
+func pubsubCounts(c *Call, in *audiences) error {
+	c.Reply.Array(2 * len(c.Args))
+	for _, name := range c.Args {
+		c.Reply.Bulk(name)
+		c.Reply.Int(int64(c.Session.srv.pubsub.listeners(in, name)))
+	}
+	return nil
+}
+
+func pubsubNumPat(c *Call) error {
+	_, patterns, _ := c.Session.srv.pubsub.counts()
+	c.Reply.Int(int64(patterns))
+	return nil
+}
+
+func pubsubHelp(c *Call) error {
+	lines := []string{
+		"PUBSUB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+		"CHANNELS [<pattern>]",
+		"    Return the currently active channels matching a <pattern> (default: '*').",
+		"NUMPAT",
+		"    Return number of subscriptions to patterns.",
+		"NUMSUB [<channel> ...]",
+		"    Return the number of subscribers for the specified channels, excluding",
+		"    pattern subscriptions(default: no channels).",
+		"SHARDCHANNELS [<pattern>]",
+		"    Return the currently active shard level channels matching a <pattern> (default: '*').",
+		"SHARDNUMSUB [<shardchannel> ...]",
+		"    Return the number of subscribers for the specified shard level channel(s)",
+		"HELP",
+		"    Prints this help.",
+	}
+	c.Reply.Array(len(lines))
+	for _, line := range lines {
+		c.Reply.Simple(line)
+	}
+	return nil
+}

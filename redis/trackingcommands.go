@@ -1,0 +1,225 @@
+package redis
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firndb/firn/resp"
+)
+
+// trackingCommands are subcommands of CLIENT: the server's part of a cache
+// that clients keep.
+var trackingCommands = []Command{
+	{
+		Name: "CACHING", Args: "YES | NO", Min: 1, Flags: Local, Since: "6.0.0", Complexity: "O(1)",
+		Summary: "Says whether the keys of the next command are tracked, in the modes OPTIN and OPTOUT.",
+		Run:     clientCaching,
+	},
+	{
+		Name: "GETREDIR", Flags: Local, Since: "6.0.0", Complexity: "O(1)",
+		Summary: "Returns the client that invalidations are redirected to; 0 if to none, -1 without tracking.",
+		Run:     clientGetRedir,
+	},
+	{
+		Name: "TRACKING", Args: "ON | OFF [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
+		Min: 1, Max: -1, Flags: Local, Since: "6.0.0", Complexity: "O(n), n the prefixes",
+		Summary: "Tells the client when keys change that it has read.",
+		Differs: "SWAPDB invalidates all keys. Reads of the past are not tracked.",
+		Run:     clientTracking,
+	},
+	{
+		Name: "TRACKINGINFO", Flags: Local, Since: "6.2.0", Complexity: "O(1)",
+		Summary: "Returns what the client tracks, and how.",
+		Run:     clientTrackingInfo,
+	},
+}
+
+// parseTracking reads CLIENT TRACKING's options.
+func parseTracking(c *Call, args [][]byte) (want trackerState, err error) {
+	for len(args) > 0 {
+		taken := 1
+		switch {
+		case is(args[0], "REDIRECT") && len(args) > 1:
+			taken = 2
+			if want.redirect, err = parseRedirect(c, want.redirect, args[1]); err != nil {
+				return want, err
+			}
+		case is(args[0], "PREFIX") && len(args) > 1:
+			taken = 2
+			want.prefixes = append(want.prefixes, string(args[1]))
+		case is(args[0], "BCAST"):
+			want.bcast = true
+		case is(args[0], "OPTIN"):
+			want.optIn = true
+		case is(args[0], "OPTOUT"):
+			want.optOut = true
+		case is(args[0], "NOLOOP"):
+			want.noLoop = true
+		default:
+			return want, errSyntax
+		}
+		args = args[taken:]
+	}
+	return want, nil
+}
+
+func parseRedirect(c *Call, before int64, arg []byte) (int64, error) {
+	if before != 0 {
+		return 0, Error("ERR A client can only redirect to a single other client")
+	}
+	id, ok := resp.ParseInt(arg)
+	if !ok {
+		return 0, errNotInteger
+	}
+	if c.Session.srv.clients.withID(id) == nil {
+		return 0, Error("ERR The client ID you want redirect to does not exist")
+	}
+	return id, nil
+}
+
+func clientTracking(c *Call) error {
+	want, err := parseTracking(c, c.Args[1:])
+	if err != nil {
+		return err
+	}
+	s := c.Session
+	switch {
+	case is(c.Args[0], "ON"):
+		if err := want.check(&s.track); err != nil {
+			return err
+		}
+		s.srv.tracking.start(s, want)
+	case is(c.Args[0], "OFF"):
+		s.srv.tracking.stop(s)
+	default:
+		return errSyntax
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// check says whether a client may go from one state to another.
+func (want *trackerState) check(now *trackerState) error {
+	switch {
+	case len(want.prefixes) > 0 && !want.bcast:
+		return Error("ERR PREFIX option requires BCAST mode to be enabled")
+	case now.on && now.bcast != want.bcast:
+		return Error("ERR You can't switch BCAST mode on/off before disabling tracking for this client, " +
+			"and then re-enabling it with a different mode.")
+	case want.bcast && (want.optIn || want.optOut):
+		return Error("ERR OPTIN and OPTOUT are not compatible with BCAST")
+	case want.optIn && want.optOut:
+		return Error("ERR You can't specify both OPTIN mode and OPTOUT mode")
+	case want.optIn && now.optOut, want.optOut && now.optIn:
+		return Error("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, " +
+			"and then re-enabling it with a different mode.")
+	case len(want.prefixes)+len(now.prefixes) > maxPrefixes:
+		return Error("ERR too many prefixes")
+	}
+	return checkPrefixes(want.prefixes, now.prefixes)
+}
+
+// checkPrefixes refuses prefixes of which one begins with another: a key would
+// be told twice.
+func checkPrefixes(prefixes, before []string) error {
+	for i, a := range prefixes {
+		for _, b := range before {
+			if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
+				return overlap(a, "an existing", b)
+			}
+		}
+		for _, b := range prefixes[i+1:] {
+			if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
+				return overlap(a, "another provided", b)
+			}
+		}
+	}
+	return nil
+}
+
+func overlap(a, which, b string) error {
+	return Error(fmt.Sprintf("ERR Prefix '%s' overlaps with %s prefix '%s'. Prefixes for a single client must not overlap.",
+		cString([]byte(a), len(a)), which, cString([]byte(b), len(b))))
+}
+
+func clientCaching(c *Call) error {
+	state := &c.Session.track
+	switch {
+	case !state.on:
+		return Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+	case is(c.Args[0], "YES"):
+		if !state.optIn {
+			return Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
+		}
+	case is(c.Args[0], "NO"):
+		if !state.optOut {
+			return Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+		}
+	default:
+		return errSyntax
+	}
+	state.caching = true
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func clientGetRedir(c *Call) error {
+	_, redirect := c.Session.srv.tracking.shown(c.Session)
+	c.Reply.Int(redirect)
+	return nil
+}
+
+func clientTrackingInfo(c *Call) error {
+	shown, redirect := c.Session.srv.tracking.shown(c.Session)
+	state := &c.Session.track
+	flags := []string{"on"}
+	for _, flag := range []struct {
+		on   bool
+		name string
+	}{
+		{!state.on, "off"}, {state.bcast, "bcast"},
+		{state.optIn, "optin"}, {state.optIn && state.caching, "caching-yes"},
+		{state.optOut, "optout"}, {state.optOut && state.caching, "caching-no"},
+		{state.noLoop, "noloop"}, {strings.Contains(shown, "R"), "broken_redirect"},
+	} {
+		if flag.on {
+			flags = append(flags, flag.name)
+		}
+	}
+	if !state.on {
+		flags = flags[1:]
+	}
+	c.Reply.Map(3)
+	c.Reply.BulkString("flags")
+	c.Reply.Set(len(flags))
+	for _, flag := range flags {
+		c.Reply.BulkString(flag)
+	}
+	c.Reply.BulkString("redirect")
+	c.Reply.Int(redirect)
+	prefixes := slices.Sorted(slices.Values(state.prefixes))
+	c.Reply.BulkString("prefixes")
+	c.Reply.Array(len(prefixes))
+	for _, prefix := range prefixes {
+		c.Reply.BulkString(prefix)
+	}
+	return nil
+}
+
+func trackedKeysText(srv *Server) string {
+	return strconv.FormatInt(srv.tracking.maxKeys.Load(), 10)
+}
+
+func setTrackedKeys(srv *Server, value string) error {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return Error("argument couldn't be parsed into an integer")
+	}
+	if n < 0 {
+		return Error("argument must be between 0 and 9223372036854775807 inclusive")
+	}
+	srv.tracking.setMaxKeys(n)
+	return nil
+}
