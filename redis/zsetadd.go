@@ -58,11 +58,31 @@ func zAdd(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.addScores(o, pairs)
+	return c.addPairs(o, pairs)
 }
 
 func zIncrBy(c *Call) error {
-	return c.addScores(addOptions{increment: true}, c.Args[1:])
+	return c.addPairs(addOptions{increment: true}, c.Args[1:])
+}
+
+// scored is a member and the score that it is given.
+type scored struct {
+	score  float64
+	member []byte
+}
+
+// addPairs stores pairs of a score and a member, as a client gives them.
+func (c *Call) addPairs(o addOptions, pairs [][]byte) error {
+	var room [4]scored // most commands have few
+	members := room[:0]
+	for i := 0; i < len(pairs); i += 2 {
+		score, ok := resp.ParseDouble(pairs[i])
+		if !ok {
+			return errNotFloat
+		}
+		members = append(members, scored{score, pairs[i+1]})
+	}
+	return c.addScores(o, members)
 }
 
 // addResult is what became of one member.
@@ -72,13 +92,8 @@ type addResult struct {
 	score          float64 // what it has now, unless refused
 }
 
-// addScores stores pairs of a score and a member at the call's key.
-func (c *Call) addScores(o addOptions, pairs [][]byte) error {
-	for i := 0; i < len(pairs); i += 2 {
-		if _, ok := resp.ParseDouble(pairs[i]); !ok {
-			return errNotFloat
-		}
-	}
+// addScores stores members at the call's key.
+func (c *Call) addScores(o addOptions, members []scored) error {
 	s, err := c.openKind(c.Args[0], kindZSet)
 	if err != nil {
 		return err
@@ -97,9 +112,8 @@ func (c *Call) addScores(o addOptions, pairs [][]byte) error {
 	}
 	var added, changed int64
 	var last addResult
-	for i := 0; i < len(pairs); i += 2 {
-		score, _ := resp.ParseDouble(pairs[i])
-		if last, err = e.add(&o, score, pairs[i+1]); err != nil {
+	for _, m := range members {
+		if last, err = e.add(&o, m.score, m.member); err != nil {
 			return err
 		}
 		if last.added {
