@@ -33,6 +33,19 @@ type Reader interface {
 	// into memory for that.
 	Ordered(x *Index, prefix []byte) (*Ordered, error)
 
+	// Keys walks the keys of a range without reading the documents, all but
+	// the first skip. What it yields in a Tx is valid until the next write, and
+	// so is the walk.
+	Keys(r Range, skip int) iter.Seq2[string, error]
+
+	// CountRange is the number of entries of a range, whatever its Limit. It
+	// counts them, unless the range is in memory.
+	CountRange(r Range) (int, error)
+
+	// Warm does what Ordered does to bring a range into memory, if it has
+	// about n entries and they fit there, and says whether it is there now.
+	Warm(x *Index, prefix []byte, n int) (held bool, err error)
+
 	// Count is the number of live documents whose id has a prefix.
 	Count(t *Table, prefix []byte) (int, error)
 
@@ -106,6 +119,17 @@ func (s *Snapshot) Ordered(x *Index, prefix []byte) (*Ordered, error) {
 	return ordered(&s.view, x, prefix)
 }
 
+// Keys implements Reader.
+func (s *Snapshot) Keys(r Range, skip int) iter.Seq2[string, error] { return keys(&s.view, r, skip) }
+
+// CountRange implements Reader.
+func (s *Snapshot) CountRange(r Range) (int, error) { return countRange(&s.view, r) }
+
+// Warm implements Reader.
+func (s *Snapshot) Warm(x *Index, prefix []byte, n int) (held bool, err error) {
+	return warm(&s.view, x, prefix, n)
+}
+
 // Count implements Reader.
 func (s *Snapshot) Count(t *Table, prefix []byte) (int, error) { return count(&s.view, t, prefix) }
 
@@ -151,14 +175,46 @@ func scan(v *reader.View, r Range) iter.Seq2[Item, error] {
 	if err := usable(v, r.Index != nil); err != nil {
 		return func(yield func(Item, error) bool) { yield(Item{}, err) }
 	}
+	if r.empty() {
+		return func(func(Item, error) bool) {}
+	}
+	return v.Scan(r.Index.table.def, r.keys(), r.Limit)
+}
+
+// keys is the range of keys that r selects, unless it is empty.
+func (r *Range) keys() schema.KeyRange {
 	kr := schema.KeyRange{Index: r.Index.id, From: string(r.From), To: string(r.To), Reverse: r.Reverse}
 	if r.Prefix != nil {
 		kr.From, kr.To = string(r.Prefix), string(schema.PrefixEnd(r.Prefix))
 	}
-	if r.To != nil && len(r.To) == 0 {
-		return func(func(Item, error) bool) {} // no key is less than the empty one
+	return kr
+}
+
+// empty says that no key is in r: none is less than the empty one.
+func (r *Range) empty() bool { return r.To != nil && len(r.To) == 0 }
+
+func keys(v *reader.View, r Range, skip int) iter.Seq2[string, error] {
+	if err := usable(v, r.Index != nil); err != nil {
+		return func(yield func(string, error) bool) { yield("", err) }
 	}
-	return v.Scan(r.Index.table.def, kr, r.Limit)
+	if r.empty() {
+		return func(func(string, error) bool) {}
+	}
+	return v.Keys(r.Index.table.def, r.keys(), skip, r.Limit)
+}
+
+func countRange(v *reader.View, r Range) (int, error) {
+	if err := usable(v, r.Index != nil); err != nil || r.empty() {
+		return 0, err
+	}
+	return v.CountRange(r.Index.table.def, r.keys())
+}
+
+func warm(v *reader.View, x *Index, prefix []byte, n int) (held bool, err error) {
+	if err := usable(v, x != nil); err != nil {
+		return false, err
+	}
+	return v.Warm(x.table.def, x.id, string(prefix), n)
 }
 
 func ordered(v *reader.View, x *Index, prefix []byte) (*Ordered, error) {

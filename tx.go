@@ -43,6 +43,17 @@ func (tx *Tx) Scan(r Range) iter.Seq2[Item, error] { return scan(tx.view, r) }
 // Ordered implements Reader. What it returns is valid until the next write.
 func (tx *Tx) Ordered(x *Index, prefix []byte) (*Ordered, error) { return ordered(tx.view, x, prefix) }
 
+// Keys implements Reader.
+func (tx *Tx) Keys(r Range, skip int) iter.Seq2[string, error] { return keys(tx.view, r, skip) }
+
+// CountRange implements Reader.
+func (tx *Tx) CountRange(r Range) (int, error) { return countRange(tx.view, r) }
+
+// Warm implements Reader.
+func (tx *Tx) Warm(x *Index, prefix []byte, n int) (held bool, err error) {
+	return warm(tx.view, x, prefix, n)
+}
+
 // Count implements Reader.
 func (tx *Tx) Count(t *Table, prefix []byte) (int, error) { return count(tx.view, t, prefix) }
 

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"iter"
-	"sort"
 
 	"github.com/tidwall/btree"
 
@@ -55,12 +54,8 @@ func (o *Ordered) At(i int) (Item, error) {
 // Rank is how many keys come before key, and whether key itself is there.
 func (o *Ordered) Rank(key []byte) (rank int, found bool) {
 	k := string(key)
-	rank = sort.Search(o.tree.Len(), func(i int) bool {
-		at, _, _ := o.tree.GetAt(i)
-		return at >= k
-	})
 	_, found = o.tree.Get(k)
-	return rank, found
+	return rankIn(o.tree, k), found
 }
 
 // Ascend walks up from the first key at or after from.

@@ -122,6 +122,7 @@ type workspace struct {
 	space   []byte // of its database, then of its keyspace
 	element []byte // of an element
 	field   []byte // a decoded sub-key
+	place   []byte // of a member in the order of its sorted set
 
 	digits [20]byte // a printed integer
 
@@ -139,7 +140,7 @@ const maxScratchBytes = 4 << 10
 // release gives back buffers that a long key has grown. The session calls it
 // when it goes idle.
 func (w *workspace) release() {
-	for _, buf := range []*[]byte{&w.id, &w.otherID, &w.space, &w.element, &w.field} {
+	for _, buf := range []*[]byte{&w.id, &w.otherID, &w.space, &w.element, &w.field, &w.place} {
 		if cap(*buf) > maxScratchBytes {
 			*buf = nil
 		}

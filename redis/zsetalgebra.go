@@ -1,0 +1,329 @@
+package redis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// Unions, intersections and differences of sorted sets, and of sets, whose
+// members have the score 1.
+
+// algebra is an operation on several sets.
+type algebra uint8
+
+const (
+	union algebra = iota
+	intersection
+	difference
+)
+
+// aggregate makes one score of two.
+type aggregate uint8
+
+const (
+	sum aggregate = iota
+	least
+	greatest
+)
+
+// of is how Redis aggregates: opposite infinities cancel out.
+func (a aggregate) of(x, y float64) float64 {
+	switch {
+	case a == least && y < x, a == greatest && y > x:
+		return y
+	case a != sum:
+		return x
+	}
+	if x += y; math.IsNaN(x) {
+		return 0
+	}
+	return x
+}
+
+// source is one of the sets that an operation goes over.
+type source struct {
+	key    keyDoc
+	live   bool
+	weight float64
+}
+
+// weigh is a member's score by the source's weight.
+func (s *source) weigh(score float64) float64 {
+	if score *= s.weight; math.IsNaN(score) {
+		return 0
+	}
+	return score
+}
+
+// algebraQuery is what a command of the family asks for.
+type algebraQuery struct {
+	op         algebra
+	sources    []source
+	aggregate  aggregate
+	withScores bool
+	limit      int64 // of ZINTERCARD: where to stop counting; 0: nowhere
+}
+
+// algebraForm is what a command's name says.
+type algebraForm struct {
+	op    algebra
+	store bool // the first argument is a key to store in
+	card  bool // ZINTERCARD
+}
+
+// openSources reads the number of keys and the keys, and returns what follows
+// them.
+func (c *Call) openSources(args [][]byte) (sources []source, rest [][]byte, err error) {
+	n, ok := resp.ParseInt(args[0])
+	switch {
+	case !ok:
+		return nil, nil, errNotInteger
+	case n < 1:
+		return nil, nil, Error("ERR at least 1 input key is needed for '" + strings.ToLower(c.Cmd.Name) + "' command")
+	case n > int64(len(args)-1):
+		return nil, nil, errSyntax
+	}
+	sources = make([]source, n)
+	for i := range sources {
+		src := &sources[i]
+		src.weight = 1
+		if src.key, src.live, err = c.find(args[1+i]); err != nil {
+			return nil, nil, err
+		}
+		if src.live && src.key.Kind != kindZSet && src.key.Kind != kindSet {
+			return nil, nil, errWrongType
+		}
+	}
+	return sources, args[1+n:], nil
+}
+
+// parseAlgebra reads all arguments of a command of the family.
+func (c *Call) parseAlgebra(form algebraForm) (q algebraQuery, err error) {
+	args := c.Args
+	if form.store {
+		args = args[1:]
+	}
+	q.op = form.op
+	var rest [][]byte
+	if q.sources, rest, err = c.openSources(args); err != nil {
+		return q, err
+	}
+	weighs := form.op != difference && !form.card
+	for err == nil && len(rest) > 0 {
+		switch {
+		case weighs && len(rest) > len(q.sources) && is(rest[0], "WEIGHTS"):
+			err = q.parseWeights(rest[1:])
+			rest = rest[1+len(q.sources):]
+		case weighs && len(rest) > 1 && is(rest[0], "AGGREGATE"):
+			err = q.parseAggregate(rest[1])
+			rest = rest[2:]
+		case !form.store && !form.card && is(rest[0], "WITHSCORES"):
+			q.withScores = true
+			rest = rest[1:]
+		case form.card && len(rest) > 1 && is(rest[0], "LIMIT"):
+			var ok bool
+			if q.limit, ok = resp.ParseInt(rest[1]); !ok || q.limit < 0 {
+				return q, Error("ERR LIMIT can't be negative")
+			}
+			rest = rest[2:]
+		default:
+			return q, errSyntax
+		}
+	}
+	return q, err
+}
+
+func (q *algebraQuery) parseWeights(args [][]byte) error {
+	for i := range q.sources {
+		var ok bool
+		if q.sources[i].weight, ok = resp.ParseDouble(args[i]); !ok {
+			return Error("ERR weight value is not a float")
+		}
+	}
+	return nil
+}
+
+func (q *algebraQuery) parseAggregate(arg []byte) error {
+	switch {
+	case is(arg, "SUM"):
+		q.aggregate = sum
+	case is(arg, "MIN"):
+		q.aggregate = least
+	case is(arg, "MAX"):
+		q.aggregate = greatest
+	default:
+		return errSyntax
+	}
+	return nil
+}
+
+// zAlgebra is ZUNION, ZINTER, ZDIFF and the ones that store.
+func zAlgebra(form algebraForm) func(*Call) error {
+	return func(c *Call) error {
+		q, err := c.parseAlgebra(form)
+		if err != nil {
+			return err
+		}
+		members, err := c.evaluate(&q)
+		if err != nil {
+			return err
+		}
+		if form.store {
+			return c.storeZSet(c.Args[0], members, strings.ToLower(c.Cmd.Name))
+		}
+		slices.SortFunc(members, compareRated)
+		l := c.beginRated(q.withScores)
+		for _, m := range members {
+			_ = l.add(m)
+		}
+		l.end()
+		return nil
+	}
+}
+
+// compareRated orders members as a sorted set does.
+func compareRated(a, b rated) int {
+	if a.score != b.score {
+		return cmp.Compare(a.score, b.score)
+	}
+	return strings.Compare(a.member, b.member)
+}
+
+func zInterCard(c *Call) error {
+	q, err := c.parseAlgebra(algebraForm{op: intersection, card: true})
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	err = c.eachCommon(&q, func(rated) error {
+		if n++; n == q.limit {
+			return errStop
+		}
+		return nil
+	})
+	if err != nil && err != errStop {
+		return err
+	}
+	c.Reply.Int(n)
+	return nil
+}
+
+// evaluate is the operation's result, in no order.
+func (c *Call) evaluate(q *algebraQuery) (members []rated, err error) {
+	keep := func(m rated) error {
+		members = append(members, m)
+		return nil
+	}
+	switch q.op {
+	case union:
+		return c.unite(q)
+	case intersection:
+		err = c.eachCommon(q, keep)
+	default:
+		err = c.eachBut(q, keep)
+	}
+	return members, err
+}
+
+// bySize puts the smallest source first, as Redis does: sums of floats depend
+// on the order.
+func (q *algebraQuery) bySize() {
+	slices.SortStableFunc(q.sources, func(a, b source) int { return cmp.Compare(a.key.Length, b.key.Length) })
+}
+
+func (c *Call) unite(q *algebraQuery) ([]rated, error) {
+	q.bySize()
+	scores := map[string]float64{}
+	for i := range q.sources {
+		src := &q.sources[i]
+		err := c.eachOf(src, func(m rated) error {
+			score := src.weigh(m.score)
+			if had, ok := scores[m.member]; ok {
+				score = q.aggregate.of(had, score)
+			}
+			scores[m.member] = score
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	members := make([]rated, 0, len(scores))
+	for member, score := range scores {
+		members = append(members, rated{score, member})
+	}
+	return members, nil
+}
+
+// eachCommon visits the members that all sources have.
+func (c *Call) eachCommon(q *algebraQuery, visit func(rated) error) error {
+	q.bySize()
+	if !q.sources[0].live {
+		return nil
+	}
+	return c.eachOf(&q.sources[0], func(m rated) error {
+		score := q.sources[0].weigh(m.score)
+		for i := range q.sources[1:] {
+			src := &q.sources[1+i]
+			other, ok, err := c.scoreIn(src, m.member)
+			if err != nil || !ok {
+				return err
+			}
+			score = q.aggregate.of(score, other*src.weight)
+		}
+		return visit(rated{score, m.member})
+	})
+}
+
+// eachBut visits the members that the first source has and no other.
+func (c *Call) eachBut(q *algebraQuery, visit func(rated) error) error {
+	return c.eachOf(&q.sources[0], func(m rated) error {
+		for i := range q.sources[1:] {
+			if _, ok, err := c.scoreIn(&q.sources[1+i], m.member); err != nil || ok {
+				return err
+			}
+		}
+		return visit(m)
+	})
+}
+
+// eachOf visits the members of a source.
+func (c *Call) eachOf(src *source, visit func(rated) error) error {
+	if !src.live {
+		return nil
+	}
+	if src.key.Kind == kindZSet {
+		return c.eachMember(&src.key, visit)
+	}
+	prefix := appendUID(nil, src.key.UID)
+	for key, err := range c.R.Keys(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}, 0) {
+		if err != nil {
+			return err
+		}
+		member, err := c.subKey(key, len(prefix))
+		if err != nil {
+			return err
+		}
+		if err := visit(rated{1, string(member)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scoreIn is a member's score in a source; ok is false if it does not have it.
+func (c *Call) scoreIn(src *source, member string) (score float64, ok bool, err error) {
+	switch {
+	case !src.live:
+		return 0, false, nil
+	case src.key.Kind == kindZSet:
+		return c.score(src.key.UID, []byte(member))
+	}
+	_, ok, err = c.element(src.key.UID, []byte(member))
+	return 1, ok, err
+}

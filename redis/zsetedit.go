@@ -1,0 +1,192 @@
+package redis
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
+)
+
+// zsetEnds is where the live entries of a sorted set begin and end: a walk
+// that starts there passes over none of the tombstones that a queue leaves
+// behind. They are the places of the first and the last member, cut to
+// maxEndBytes, so that every member's place, cut alike, lies between them.
+//
+// A set knows its ends from the first removal on, or the first change of a
+// score; before that there are no tombstones. They are its key document's
+// note, a MessagePack array of two bin.
+type zsetEnds struct {
+	known     bool
+	low, high []byte // nil: not known yet, in an edit only
+}
+
+// maxEndBytes keeps key documents small; it is room for a score and a member
+// of the length of a UUID.
+const maxEndBytes = 50
+
+// cutPlace is as much of a place as ends keep.
+func cutPlace(place []byte) []byte { return place[:min(len(place), maxEndBytes)] }
+
+// parseZSetEnds reads a sorted set's note. What it returns aliases it.
+func parseZSetEnds(k *keyDoc) (e zsetEnds, err error) {
+	if k.Value == nil {
+		return e, nil
+	}
+	d := decoder{b: k.Value}
+	d.expect(0x92)
+	e = zsetEnds{true, d.bin(), d.bin()}
+	if d.bad || len(d.b) > 0 || e.low == nil || e.high == nil {
+		return e, fmt.Errorf("note %x of sorted set %d/%d: %w", k.Value, k.UID.TS, k.UID.N, errDamaged)
+	}
+	return e, nil
+}
+
+// note is the note that parseZSetEnds reads; nil if the ends are not known.
+func (e *zsetEnds) note() []byte {
+	if !e.known {
+		return nil
+	}
+	b := append(make([]byte, 0, 5+len(e.low)+len(e.high)), 0x92)
+	b = append(appendBinHeader(b, len(e.low)), e.low...)
+	return append(appendBinHeader(b, len(e.high)), e.high...)
+}
+
+// zsetEdit changes a sorted set: put and drop members, then finish, which
+// writes the key. It holds on to the ends, and looks for a new one only when
+// the member at the end has gone.
+type zsetEdit struct {
+	c    *Call
+	s    *slot
+	ends zsetEnds
+
+	lowGone, highGone bool // the member at that end has gone; the end is a bound still
+}
+
+// editZSet begins to change the sorted set in a slot; where there is none, a
+// new one, which finish must not find without members.
+func (c *Call) editZSet(s *slot) (zsetEdit, error) {
+	e := zsetEdit{c: c, s: s}
+	if !s.live {
+		s.key = keyDoc{Kind: kindZSet, UID: c.newUID()}
+		return e, nil
+	}
+	var err error
+	e.ends, err = parseZSetEnds(&s.key)
+	return e, err
+}
+
+// replaceZSet begins a sorted set in place of whatever is at a key.
+func (c *Call) replaceZSet(s *slot) zsetEdit {
+	s.key = keyDoc{Kind: kindZSet, Created: s.key.Created, UID: c.newUID()}
+	return zsetEdit{c: c, s: s}
+}
+
+// put gives a member a score; old is the score it has, if it has one.
+func (e *zsetEdit) put(member []byte, score, old float64, had bool) error {
+	k := &e.s.key
+	if !had {
+		k.Length++
+		if len(member) > listpackMemberBytes || k.Length > listpackMembers {
+			k.Encoding = large
+		}
+	}
+	if k.Encoding == compact && score == 0 {
+		score = 0 // Redis's compact form has no -0
+	}
+	w := e.c.work
+	id := e.c.elementID(k.UID, member)
+	n := len(id)
+	if n+scoreBytes+3 > schema.MaxIDBytes {
+		return errMemberLength
+	}
+	prefix, _ := schema.PrefixLen(string(id[:min(n, maxUIDBytes)]), 2)
+	if had {
+		w.place = appendPlace(w.place[:0], old, string(id[prefix:]))
+		e.dropPlace(w.place)
+	}
+	if e.ends.known {
+		w.place = appendPlace(w.place[:0], score, string(id[prefix:]))
+		e.addPlace(w.place)
+	}
+	return e.c.Tx.Put(w.scores, id, appendScore(make([]byte, 0, scoreBytes), score))
+}
+
+// maxUIDBytes is above the length of an encoded uid.
+const maxUIDBytes = 18
+
+// drop removes a member that the set has.
+func (e *zsetEdit) drop(member []byte, score float64) error {
+	w := e.c.work
+	id := e.c.elementID(e.s.key.UID, member)
+	prefix, _ := schema.PrefixLen(string(id[:min(len(id), maxUIDBytes)]), 2)
+	w.place = appendPlace(w.place[:0], score, string(id[prefix:]))
+	e.dropPlace(w.place)
+	e.s.key.Length--
+	return e.c.Tx.Delete(w.scores, id, nil)
+}
+
+// addPlace moves the ends apart so that a place lies between them.
+func (e *zsetEdit) addPlace(place []byte) {
+	place = cutPlace(place)
+	if e.ends.low != nil && bytes.Compare(place, e.ends.low) < 0 {
+		e.ends.low, e.lowGone = bytes.Clone(place), false
+	}
+	if e.ends.high != nil && bytes.Compare(place, e.ends.high) > 0 {
+		e.ends.high, e.highGone = bytes.Clone(place), false
+	}
+}
+
+// dropPlace notes that a place may become a tombstone.
+func (e *zsetEdit) dropPlace(place []byte) {
+	if !e.ends.known {
+		e.ends.known, e.lowGone, e.highGone = true, true, true
+		return
+	}
+	place = cutPlace(place)
+	e.lowGone = e.lowGone || bytes.Equal(place, e.ends.low)
+	e.highGone = e.highGone || bytes.Equal(place, e.ends.high)
+}
+
+// finish writes the key, or ends it if the set has become empty, which it
+// returns.
+func (e *zsetEdit) finish() (emptied bool, err error) {
+	if e.s.key.Length == 0 {
+		return true, e.c.remove(e.s)
+	}
+	prefix := appendUID(make([]byte, 0, maxUIDBytes+maxEndBytes), e.s.key.UID)
+	if e.lowGone {
+		if e.ends.low, err = e.findEnd(prefix, false); err != nil {
+			return false, err
+		}
+	}
+	if e.highGone {
+		if e.ends.high, err = e.findEnd(prefix, true); err != nil {
+			return false, err
+		}
+	}
+	e.s.key.Value = e.ends.note()
+	return false, e.c.write(e.s, e.s.key)
+}
+
+// findEnd looks for the first member's place between the ends, or the last's.
+func (e *zsetEdit) findEnd(prefix []byte, last bool) ([]byte, error) {
+	r := spanOf(prefix, &e.ends)
+	r.Index, r.Reverse, r.Limit = e.c.work.byScore, last, 1
+	for key, err := range e.c.R.Keys(r, 0) {
+		if err != nil {
+			return nil, err
+		}
+		return cutPlace([]byte(key[len(prefix):])), nil
+	}
+	u := e.s.key.UID
+	return nil, fmt.Errorf("sorted set %d/%d has no members, its key says %d: %w", u.TS, u.N, e.s.key.Length, errDamaged)
+}
+
+// spanOf is the range of all entries of a sorted set, whose uid is prefix,
+// between its ends as far as they are known.
+func spanOf(prefix []byte, e *zsetEnds) firn.Range {
+	low := append(bytes.Clone(prefix), e.low...)
+	high := append(bytes.Clone(prefix), e.high...)
+	return firn.Range{From: low, To: schema.PrefixEnd(high)}
+}

@@ -1,0 +1,153 @@
+package redis
+
+// order is what a selection of members goes by.
+type order uint8
+
+const (
+	byRank order = iota
+	byScore
+	byLex
+)
+
+// selection is some members of a sorted set, one behind the other.
+type selection struct {
+	by          order
+	reverse     bool
+	first, last int64 // by rank: as the client gave them
+	scores      scoreRange
+	members     lexRange
+	skip        int64 // by score and by member: passed over first; negative: all are
+	limit       int64 // by score and by member: at most so many; negative: no limit
+}
+
+// unlimited lets a selection have all members in its bounds.
+func (sel *selection) unlimited() { sel.skip, sel.limit = 0, -1 }
+
+// each visits the members of a set that are selected.
+func (c *Call) each(k *keyDoc, sel *selection, visit func(rated) error) error {
+	if sel.by == byRank {
+		first, last, ok := ranksIn(sel.first, sel.last, k.Length)
+		if !ok {
+			return nil
+		}
+		return c.eachByRank(k, first, last, sel.reverse, visit)
+	}
+	if sel.skip < 0 || sel.limit == 0 || sel.skip >= k.Length {
+		return nil
+	}
+	if sel.limit < 0 || sel.limit > k.Length {
+		sel.limit = k.Length
+	}
+	if sel.by == byScore {
+		s, err := c.span(k)
+		if err != nil {
+			return err
+		}
+		sel.scores.clipTo(&s)
+		return c.eachInSpan(k, s, sel, visit)
+	}
+	return c.eachByLex(k, sel, visit)
+}
+
+func (c *Call) eachInSpan(k *keyDoc, s span, sel *selection, visit func(rated) error) error {
+	if s.empty() {
+		return nil
+	}
+	if _, err := c.warm(k, &s, sel.skip); err != nil {
+		return err
+	}
+	s.Reverse = sel.reverse
+	return c.walk(s, int(sel.skip), int(sel.limit), visit)
+}
+
+// eachByLex seeks the members where all have one score, as they should. Of a
+// set with several scores Redis says that the result is unspecified; what it
+// does with a small one is done here with any.
+func (c *Call) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) error {
+	first, last, err := c.edgeMembers(k)
+	if err != nil || sel.members.hopeless() {
+		return err
+	}
+	if first.score == last.score {
+		s, err := c.span(k)
+		if err != nil {
+			return err
+		}
+		sel.members.clipTo(&s, first.score)
+		return c.eachInSpan(k, s, sel, visit)
+	}
+	if !sel.members.reaches(last.member) || !sel.members.passes(first.member) {
+		return nil
+	}
+	reaches, passes := sel.members.reaches, sel.members.passes
+	if sel.reverse {
+		reaches, passes = passes, reaches
+	}
+	skip, limit, begun := sel.skip, sel.limit, false
+	err = c.eachByRank(k, 0, k.Length-1, sel.reverse, func(m rated) error {
+		begun = begun || reaches(m.member)
+		switch {
+		case !begun:
+			return nil
+		case !passes(m.member) || limit == 0:
+			return errStop
+		case skip > 0:
+			skip--
+			return nil
+		}
+		limit--
+		return visit(m)
+	})
+	if err == errStop {
+		return nil
+	}
+	return err
+}
+
+// errStop ends a walk before its end. It is not for clients.
+const errStop = Error("stop")
+
+// ranksIn turns ranks that may count from the end into ranks within a set of
+// n members; ok is false if there are none between them.
+func ranksIn(first, last, n int64) (from, to int64, ok bool) {
+	if first < 0 {
+		first = max(first+n, 0)
+	}
+	if last < 0 {
+		last += n
+	}
+	if first > last || first >= n {
+		return 0, 0, false
+	}
+	return first, min(last, n-1), true
+}
+
+// count is how many members are selected, by score or by member, without a
+// limit.
+func (c *Call) count(k *keyDoc, sel *selection) (int, error) {
+	s, err := c.span(k)
+	if err != nil {
+		return 0, err
+	}
+	if sel.by == byScore {
+		sel.scores.clipTo(&s)
+	} else {
+		first, last, err := c.edgeMembers(k)
+		if err != nil || sel.members.hopeless() {
+			return 0, err
+		}
+		if first.score != last.score {
+			n := 0
+			err := c.eachByLex(k, sel, func(rated) error { n++; return nil })
+			return n, err
+		}
+		sel.members.clipTo(&s, first.score)
+	}
+	if s.empty() {
+		return 0, nil
+	}
+	if _, err := c.warm(k, &s, 1); err != nil {
+		return 0, err
+	}
+	return c.R.CountRange(s.Range)
+}

@@ -1,0 +1,192 @@
+package redis
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
+)
+
+// A sorted set whose entries are in memory answers questions of rank in
+// logarithmic time. Whether to bring it there is decided here: a set is
+// loaded whole when that costs little, or little more than the question does.
+// A question that loads nothing reads the entries that it is about.
+
+const (
+	// smallZSet members are loaded in about a millisecond.
+	smallZSet = 1024
+	// A question that reads a sixteenth of a set, or more, may as well load it.
+	loadShare = 16
+	// A question about few members loads a large set of n in loadOdds of n
+	// cases, which doubles what such questions cost until the set is there.
+	loadOdds = 64
+)
+
+// span is the entries of a sorted set that a walk may visit.
+type span struct {
+	firn.Range
+	uidBytes int // the part of every key that is the set's uid
+}
+
+// span is all entries of a sorted set.
+func (c *Call) span(k *keyDoc) (span, error) {
+	ends, err := parseZSetEnds(k)
+	if err != nil {
+		return span{}, err
+	}
+	prefix := appendUID(make([]byte, 0, maxUIDBytes), k.UID)
+	s := span{spanOf(prefix, &ends), len(prefix)}
+	s.Index = c.work.byScore
+	return s, nil
+}
+
+// clip narrows a span; the bounds are parts of keys behind the uid, and a nil
+// one changes nothing.
+func (s *span) clip(from, to []byte) {
+	uid := s.From[:s.uidBytes]
+	if from != nil {
+		if from = append(bytes.Clone(uid), from...); bytes.Compare(from, s.From) > 0 {
+			s.From = from
+		}
+	}
+	if to != nil {
+		if to = append(bytes.Clone(uid), to...); bytes.Compare(to, s.To) < 0 {
+			s.To = to
+		}
+	}
+}
+
+// empty says that no entry can be in the span.
+func (s *span) empty() bool { return bytes.Compare(s.From, s.To) >= 0 }
+
+// warm may load the set, to answer a question that reads steps of its entries
+// if it is not loaded, and says whether it is. A set that was not to be loaded
+// counts as not.
+func (c *Call) warm(k *keyDoc, s *span, steps int64) (held bool, err error) {
+	n := k.Length
+	switch {
+	case n <= smallZSet, steps >= n/loadShare:
+	case c.Tx == nil && rand.Int64N(n) < loadOdds:
+	default:
+		return false, nil
+	}
+	return c.R.Warm(s.Index, s.From[:s.uidBytes], int(n))
+}
+
+// walk visits the members of a span, all but the first skip, and at most
+// limit if that is not 0.
+func (c *Call) walk(s span, skip, limit int, visit func(rated) error) error {
+	if s.empty() {
+		return nil
+	}
+	s.Limit = limit
+	for key, err := range c.R.Keys(s.Range, skip) {
+		if err != nil {
+			return err
+		}
+		m, err := parseEntry(key, s.uidBytes)
+		if err != nil {
+			return err
+		}
+		if err := visit(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachMember visits all members of a sorted set in its order. A set that has
+// not as many as its key says is errDamaged.
+func (c *Call) eachMember(k *keyDoc, visit func(rated) error) error {
+	return c.eachByRank(k, 0, k.Length-1, false, visit)
+}
+
+// eachByRank visits the members from rank first to rank last, which are in
+// the set; with reverse ranks count from the end.
+func (c *Call) eachByRank(k *keyDoc, first, last int64, reverse bool, visit func(rated) error) error {
+	s, err := c.span(k)
+	if err != nil {
+		return err
+	}
+	n := last - first + 1
+	behind := k.Length - 1 - last
+	if _, err := c.warm(k, &s, min(first, behind)+n); err != nil {
+		return err
+	}
+	s.Reverse = reverse
+	if behind < first && n <= smallZSet {
+		return c.walkBack(s, int(behind), int(n), visit)
+	}
+	var seen int64
+	err = c.walk(s, int(first), int(n), func(m rated) error {
+		seen++
+		return visit(m)
+	})
+	if err == nil && seen != n {
+		err = lengthError(k, first+seen)
+	}
+	return err
+}
+
+// walkBack is walk from the other end: for members that are nearer to it.
+func (c *Call) walkBack(s span, skip, n int, visit func(rated) error) error {
+	members := make([]rated, 0, n)
+	s.Reverse = !s.Reverse
+	err := c.walk(s, skip, n, func(m rated) error {
+		members = append(members, m)
+		return nil
+	})
+	for i := len(members) - 1; i >= 0 && err == nil; i-- {
+		err = visit(members[i])
+	}
+	return err
+}
+
+func lengthError(k *keyDoc, n int64) error {
+	return fmt.Errorf("sorted set %d/%d has %d members, its key says %d: %w", k.UID.TS, k.UID.N, n, k.Length, errDamaged)
+}
+
+// edgeMembers are the first and the last member of a set.
+func (c *Call) edgeMembers(k *keyDoc) (first, last rated, err error) {
+	s, err := c.span(k)
+	if err != nil {
+		return first, last, err
+	}
+	if _, err := c.warm(k, &s, 2); err != nil {
+		return first, last, err
+	}
+	if err := c.walk(s, 0, 1, func(m rated) error { first = m; return nil }); err != nil {
+		return first, last, err
+	}
+	s.Reverse = true
+	err = c.walk(s, 0, 1, func(m rated) error { last = m; return nil })
+	return first, last, err
+}
+
+// rank is how many members come before one, from the front or with reverse
+// from the end.
+func (c *Call) rank(k *keyDoc, m rated, reverse bool) (int, error) {
+	s, err := c.span(k)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := c.warm(k, &s, k.Length/2); err != nil {
+		return 0, err
+	}
+	place := appendPlace(nil, m.score, string(schema.AppendString(nil, m.member)))
+	if reverse {
+		s.clip(append(place, afterMember), nil)
+	} else {
+		s.clip(nil, place)
+	}
+	if s.empty() {
+		return 0, nil
+	}
+	return c.R.CountRange(s.Range)
+}
+
+// afterMember, behind a member in an entry's key, is greater than all keys of
+// that member and less than all of the next.
+const afterMember = 0xfe
