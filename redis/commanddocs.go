@@ -30,6 +30,10 @@ func replyDocs(w *resp.Writer, e *entry) {
 	if len(e.sub) > 0 {
 		n++
 	}
+	arguments := parseArguments(e.Args)
+	if len(arguments) > 0 {
+		n++
+	}
 	w.Map(n)
 	replyField(w, "summary", e.Summary)
 	replyField(w, "since", e.Since)
@@ -40,6 +44,11 @@ func replyDocs(w *resp.Writer, e *entry) {
 		replyTexts(w, []string{"deprecated"})
 		replyField(w, "deprecated_since", old[0])
 		replyField(w, "replaced_by", old[1])
+	}
+	if len(arguments) > 0 {
+		w.BulkString("arguments")
+		r := argumentsReply{w: w, specs: len(e.specs)}
+		r.list(arguments)
 	}
 	if len(e.sub) == 0 {
 		return

@@ -67,8 +67,8 @@ var moreCategories = []factList{
 	{"@list", "sort sort_ro"},
 }
 
-// groupCategories are the ACL categories of groups.
-var groupCategories = map[string]string{
+// categoryOfGroup are the ACL categories of groups.
+var categoryOfGroup = map[string]string{
 	"bitmap": "@bitmap", "connection": "@connection", "generic": "@keyspace", "geo": "@geo", "hash": "@hash",
 	"hyperloglog": "@hyperloglog", "list": "@list", "set": "@set", "sorted-set": "@sortedset", "stream": "@stream",
 	"string": "@string", "transactions": "@transaction",
@@ -177,7 +177,7 @@ func (e *entry) categories() []string {
 		return []string{"@slow"}
 	}
 	f := e.Flags
-	group := groupCategories[e.Group]
+	group := categoryOfGroup[e.Group]
 	var all []string
 	for _, category := range []struct {
 		on   bool

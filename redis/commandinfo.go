@@ -277,7 +277,7 @@ func (c *Call) keysOfArguments() ([]keyUse, error) {
 	switch {
 	case e == nil:
 		return nil, Error("ERR Invalid command specified")
-	case !e.hasKeys():
+	case !e.mayHaveKeys():
 		return nil, Error("ERR The command has no key arguments")
 	case err != nil:
 		return nil, Error("ERR Invalid number of arguments specified for command")

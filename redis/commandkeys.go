@@ -228,8 +228,8 @@ func (e *entry) movableKeys() bool {
 	return movable
 }
 
-// hasKeys says whether the command may have keys at all.
-func (e *entry) hasKeys() bool {
+// mayHaveKeys says whether the command may have keys at all.
+func (e *entry) mayHaveKeys() bool {
 	for i := range e.specs {
 		if e.specs[i].flags&keyNot == 0 {
 			return true

@@ -97,25 +97,25 @@ var setCommands = []Command{
 		Name: "SUNION", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, -1, 1},
 		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
 		Summary: "Returns the members that any of the sets has.",
-		Run:     func(c *Call) error { return replyCombined(c, (*Call).unite) },
+		Run:     func(c *Call) error { return replyCombined(c, (*Call).uniteSets) },
 	},
 	{
 		Name: "SUNIONSTORE", Args: "destination key [key ...]", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, -1, 1},
 		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
 		Summary: "Stores the members that any of the sets has as a new set, and returns how many.",
-		Run:     func(c *Call) error { return storeCombined(c, "sunionstore", (*Call).unite) },
+		Run:     func(c *Call) error { return storeCombined(c, "sunionstore", (*Call).uniteSets) },
 	},
 	{
 		Name: "SDIFF", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, -1, 1},
 		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
 		Summary: "Returns the members of the first set that none of the others has.",
-		Run:     func(c *Call) error { return replyCombined(c, (*Call).subtract) },
+		Run:     func(c *Call) error { return replyCombined(c, (*Call).subtractSets) },
 	},
 	{
 		Name: "SDIFFSTORE", Args: "destination key [key ...]", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, -1, 1},
 		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
 		Summary: "Stores the members of the first set that none of the others has as a new set, and returns how many.",
-		Run:     func(c *Call) error { return storeCombined(c, "sdiffstore", (*Call).subtract) },
+		Run:     func(c *Call) error { return storeCombined(c, "sdiffstore", (*Call).subtractSets) },
 	},
 }
 
@@ -327,16 +327,16 @@ func sMembers(c *Call) error {
 // replySetState appends a set.
 func (c *Call) replySetState(k *keyDoc) error {
 	c.Reply.Set(int(k.Length))
-	return c.eachMember(k, func(member string) error {
+	return c.eachInSet(k, func(member string) error {
 		c.Reply.BulkString(member)
 		return nil
 	})
 }
 
-// eachMember visits all members of a set: of an intset in the order of the
+// eachInSet visits all members of a set: of an intset in the order of the
 // numbers, as in Redis, of any other in the order of the bytes. A set that has
 // not as many as its key says is errDamaged.
-func (c *Call) eachMember(k *keyDoc, visit func(member string) error) error {
+func (c *Call) eachInSet(k *keyDoc, visit func(member string) error) error {
 	if k.Encoding != large {
 		members, err := c.intset(k)
 		if err != nil {
@@ -349,11 +349,11 @@ func (c *Call) eachMember(k *keyDoc, visit func(member string) error) error {
 		}
 		return nil
 	}
-	return c.scanMembers(k, visit)
+	return c.scanSet(k, visit)
 }
 
-// scanMembers is eachMember in the order of the bytes for every set.
-func (c *Call) scanMembers(k *keyDoc, visit func(member string) error) error {
+// scanSet is eachInSet in the order of the bytes for every set.
+func (c *Call) scanSet(k *keyDoc, visit func(member string) error) error {
 	prefix := c.elementPrefix(k.UID)
 	prefixBytes := len(prefix)
 	var n int64
@@ -379,7 +379,7 @@ func (c *Call) scanMembers(k *keyDoc, visit func(member string) error) error {
 // intset is the members of a set of few integers, in their order.
 func (c *Call) intset(k *keyDoc) ([]string, error) {
 	members := make([]string, 0, min(k.Length, intsetMembers))
-	err := c.scanMembers(k, func(member string) error {
+	err := c.scanSet(k, func(member string) error {
 		members = append(members, member)
 		return nil
 	})
@@ -430,7 +430,7 @@ func sScan(c *Call) error {
 	var next uint64
 	if k.Encoding != large {
 		// Like Redis, an intset in one step.
-		err = c.eachMember(&k, func(member string) error {
+		err = c.eachInSet(&k, func(member string) error {
 			if m := []byte(member); o.matches(m) {
 				l.add(m)
 			}

@@ -131,15 +131,15 @@ func (c *Call) hasMember(k *keyDoc, member string) (bool, error) {
 	return err == nil, err
 }
 
-// intersect visits the members that all sets have, in the order of the
+// intersectSets visits the members that all sets have, in the order of the
 // smallest. It reorders sets.
-func (c *Call) intersect(sets []*keyDoc, visit func(member string) error) error {
+func (c *Call) intersectSets(sets []*keyDoc, visit func(member string) error) error {
 	if slices.Contains(sets, nil) {
 		return nil
 	}
 	slices.SortStableFunc(sets, func(a, b *keyDoc) int { return cmp.Compare(a.Length, b.Length) })
 	others := otherSets(sets)
-	return c.eachMember(sets[0], func(member string) error {
+	return c.eachInSet(sets[0], func(member string) error {
 		for _, other := range others {
 			if had, err := c.hasMember(other, member); err != nil || !had {
 				return err
@@ -170,7 +170,7 @@ func sInter(c *Call) error {
 		return c.replySetState(sets[0])
 	}
 	var l list
-	err = c.intersect(sets, func(member string) error {
+	err = c.intersectSets(sets, func(member string) error {
 		l.body.BulkString(member)
 		l.n++
 		return nil
@@ -186,7 +186,7 @@ func sInter(c *Call) error {
 func sInterStore(c *Call) error {
 	return storeCombined(c, "sinterstore", func(c *Call, sets []*keyDoc) (combined, error) {
 		var members []string
-		err := c.intersect(sets, func(member string) error {
+		err := c.intersectSets(sets, func(member string) error {
 			members = append(members, member)
 			return nil
 		})
@@ -217,7 +217,7 @@ func sInterCard(c *Call) error {
 		return err
 	}
 	var n int64
-	err = c.intersect(sets, func(string) error {
+	err = c.intersectSets(sets, func(string) error {
 		n++
 		if n == limit {
 			return errEnough
@@ -243,8 +243,8 @@ func takeKeys(args [][]byte) (keys, rest [][]byte, err error) {
 	return args[1 : n+1], args[n+1:], nil
 }
 
-// unite is the members that any of the sets has.
-func (c *Call) unite(sets []*keyDoc) (combined, error) {
+// uniteSets is the members that any of the sets has.
+func (c *Call) uniteSets(sets []*keyDoc) (combined, error) {
 	var members []string
 	seen := map[string]struct{}{}
 	visited := map[uid]bool{}
@@ -253,7 +253,7 @@ func (c *Call) unite(sets []*keyDoc) (combined, error) {
 			continue
 		}
 		visited[k.UID] = true
-		err := c.scanMembers(k, func(member string) error {
+		err := c.scanSet(k, func(member string) error {
 			if _, had := seen[member]; !had {
 				seen[member] = struct{}{}
 				members = append(members, member)
@@ -267,10 +267,10 @@ func (c *Call) unite(sets []*keyDoc) (combined, error) {
 	return newCombined(members, formOf(members)), nil
 }
 
-// subtract is the members of the first set that none of the others has. Like
+// subtractSets is the members of the first set that none of the others has. Like
 // Redis, it looks each of them up in the others, or reads the others, whatever
 // is less work.
-func (c *Call) subtract(sets []*keyDoc) (combined, error) {
+func (c *Call) subtractSets(sets []*keyDoc) (combined, error) {
 	first := sets[0]
 	if first == nil {
 		return combined{}, nil
@@ -303,7 +303,7 @@ func lengthOf(k *keyDoc) int64 {
 
 func (c *Call) subtractByLookup(first *keyDoc, others []*keyDoc) (combined, error) {
 	var members []string
-	err := c.scanMembers(first, func(member string) error {
+	err := c.scanSet(first, func(member string) error {
 		for _, other := range others {
 			if had, err := c.hasMember(other, member); err != nil || had {
 				return err
@@ -323,7 +323,7 @@ func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, err
 	if first.Length > intsetMembers {
 		form = large
 	}
-	err := c.scanMembers(first, func(member string) error {
+	err := c.scanSet(first, func(member string) error {
 		rest[member] = struct{}{}
 		if form == compact && notInteger(member) {
 			form = large
@@ -334,7 +334,7 @@ func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, err
 		if err != nil || len(rest) == 0 {
 			break
 		}
-		err = c.scanMembers(other, func(member string) error {
+		err = c.scanSet(other, func(member string) error {
 			delete(rest, member)
 			return nil
 		})

@@ -22,19 +22,19 @@ const (
 	// cost of some dozen seeks. For more the set is read.
 	maxDrawnMembers = 1000
 
-	// maxRandomMembers bounds SRANDMEMBER with a negative count, whose reply
+	// maxRandomSetMembers bounds SRANDMEMBER with a negative count, whose reply
 	// grows with the number and not with the set.
-	maxRandomMembers = 10_000_000
+	maxRandomSetMembers = 10_000_000
 )
 
-// chooseMembers is the ids of members of a set, chosen at random:
+// chooseFromSet is the ids of members of a set, chosen at random:
 // -count of any if count is negative, else count different ones, or all there
 // are.
-func (c *Call) chooseMembers(k *keyDoc, count int64) (ids []string, err error) {
+func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
 	index := c.work.elements.ByID()
 	if k.Length > maxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
 		!c.R.Holds(index, c.elementPrefix(k.UID)) {
-		ids, err = c.drawMembers(k, count)
+		ids, err = c.drawFromSet(k, count)
 		if ids != nil || err != nil {
 			return ids, err
 		}
@@ -63,9 +63,9 @@ func (c *Call) chooseMembers(k *keyDoc, count int64) (ids []string, err error) {
 	return ids, nil
 }
 
-// drawMembers is chooseMembers by seeking; nil if it draws the same ones over
+// drawFromSet is chooseFromSet by seeking; nil if it draws the same ones over
 // and over.
-func (c *Call) drawMembers(k *keyDoc, count int64) ([]string, error) {
+func (c *Call) drawFromSet(k *keyDoc, count int64) ([]string, error) {
 	different := count > 0
 	count = max(count, -count)
 	prefix := appendUID(nil, k.UID)
@@ -103,7 +103,7 @@ func sRandMember(c *Call) error {
 		return errNotInteger
 	case count == math.MinInt64:
 		return errRandomCount
-	case count < -maxRandomMembers:
+	case count < -maxRandomSetMembers:
 		return errOutOfRange
 	}
 	k, ok, err := c.findKind(c.Args[0], kindSet)
@@ -116,12 +116,12 @@ func sRandMember(c *Call) error {
 	}
 	if count >= k.Length {
 		c.Reply.Array(int(k.Length))
-		return c.eachMember(&k, func(member string) error {
+		return c.eachInSet(&k, func(member string) error {
 			c.Reply.BulkString(member)
 			return nil
 		})
 	}
-	ids, err := c.chooseMembers(&k, count)
+	ids, err := c.chooseFromSet(&k, count)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func randomMember(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	ids, err := c.chooseMembers(&k, 1)
+	ids, err := c.chooseFromSet(&k, 1)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func popMembers(c *Call, count int64, asSet bool) error {
 		s.key.Length = 0
 		return c.writeOrRemove(&s, c.Args[0])
 	}
-	ids, err := c.chooseMembers(&s.key, count)
+	ids, err := c.chooseFromSet(&s.key, count)
 	if err != nil {
 		return err
 	}
