@@ -49,6 +49,54 @@ func TestHyperLogLogsAreRedisToTheByte(t *testing.T) {
 	}
 }
 
+// TestSparseOnesBecomeDenseWithTheSameElement adds one by one around the limit
+// until five strings have passed it: each may pass it by one byte or by more.
+func TestSparseOnesBecomeDenseWithTheSameElement(t *testing.T) {
+	redis, mine := startRedis(t)(), newPlain(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 5 {
+		mine.ask(t, "DEL h")
+		redis.tell(t, []byte("DEL"), []byte("h"))
+		length := ""
+		for n := 900; length != fmt.Sprintf("(integer) %d", hllDenseBytes); n = 1 {
+			words := [][]byte{[]byte("PFADD"), []byte("h")}
+			for range n {
+				words = append(words, fmt.Append(nil, rng.Uint64()))
+			}
+			mine.tell(t, words...)
+			redis.tell(t, words...)
+			length = mine.ask(t, "STRLEN h")
+			if want := show(redis.tell(t, splitWords(t, "STRLEN h")...), ' '); length != want {
+				t.Fatalf("seed %d, length\n got %s\nwant %s", seed, length, want)
+			}
+		}
+	}
+}
+
+// TestCrowdedRegistersAreJoinedAsRedisJoinsThem adds elements whose registers
+// are neighbours, which random ones seldom are.
+func TestCrowdedRegistersAreJoinedAsRedisJoinsThem(t *testing.T) {
+	redis, mine := startRedis(t)(), newPlain(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for added := 0; added < 600; {
+		element := fmt.Append(nil, rng.Uint64())
+		if index, _ := hllPlace(element); index%1000 >= 20 {
+			continue
+		}
+		added++
+		for _, command := range [][][]byte{{[]byte("PFADD"), []byte("h"), element}, splitWords(t, "GET h")} {
+			got, want := mine.tell(t, command...), redis.tell(t, command...)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("seed %d, %q, element %d\n got %q\nwant %q", seed, command, added, got, want)
+			}
+		}
+	}
+}
+
 // TestDamagedHyperLogLogsAreRefused: a string that a client has written does
 // no harm, whatever is in it.
 func TestDamagedHyperLogLogsAreRefused(t *testing.T) {
