@@ -49,6 +49,9 @@ type Reader interface {
 	// Count is the number of live documents whose id has a prefix.
 	Count(t *Table, prefix []byte) (int, error)
 
+	// Holds says whether Ordered would find the range in memory.
+	Holds(x *Index, prefix []byte) bool
+
 	// Versions walks the versions of one document, tombstones included.
 	Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error]
 }
@@ -132,6 +135,9 @@ func (s *Snapshot) Warm(x *Index, prefix []byte, n int) (held bool, err error) {
 
 // Count implements Reader.
 func (s *Snapshot) Count(t *Table, prefix []byte) (int, error) { return count(&s.view, t, prefix) }
+
+// Holds implements Reader.
+func (s *Snapshot) Holds(x *Index, prefix []byte) bool { return holds(&s.view, x, prefix) }
 
 // Versions implements Reader.
 func (s *Snapshot) Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
@@ -229,6 +235,10 @@ func count(v *reader.View, t *Table, prefix []byte) (int, error) {
 		return 0, err
 	}
 	return v.Count(t.def, string(prefix))
+}
+
+func holds(v *reader.View, x *Index, prefix []byte) bool {
+	return usable(v, x != nil) == nil && v.Holds(x.id, string(prefix))
 }
 
 // versions hides what was replaced before the horizon: it may be pruned at

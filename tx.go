@@ -57,6 +57,9 @@ func (tx *Tx) Warm(x *Index, prefix []byte, n int) (held bool, err error) {
 // Count implements Reader.
 func (tx *Tx) Count(t *Table, prefix []byte) (int, error) { return count(tx.view, t, prefix) }
 
+// Holds implements Reader.
+func (tx *Tx) Holds(x *Index, prefix []byte) bool { return holds(tx.view, x, prefix) }
+
 // Versions implements Reader.
 func (tx *Tx) Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
 	return versions(tx.view, tx.store, t, id, r)

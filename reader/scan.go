@@ -215,6 +215,17 @@ func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordere
 	return &Ordered{tr, get}, nil
 }
 
+// Holds says whether the range of a prefix is in memory, as the view sees it.
+func (v *View) Holds(x schema.IndexID, prefix string) bool {
+	k := rangeKey{x, prefix}
+	v.head.mu.RLock()
+	defer v.head.mu.RUnlock()
+	if v.tx {
+		return v.head.ranges.byKey[k] != nil
+	}
+	return v.head.ranges.published(k, v.at) != nil
+}
+
 // span is the range as the running transaction sees it, loaded if need be.
 func (v *View) span(t *index.Table, k rangeKey) (*span, error) {
 	v.head.mu.RLock()

@@ -146,8 +146,8 @@ func getBit(c *Call) error {
 	return nil
 }
 
-// parseUnit reads BYTE or BIT.
-func parseUnit(arg []byte) (inBits bool, err error) {
+// parseBitUnit reads BYTE or BIT.
+func parseBitUnit(arg []byte) (inBits bool, err error) {
 	inBits = is(arg, "BIT")
 	if !inBits && !is(arg, "BYTE") {
 		return false, errSyntax
@@ -193,7 +193,7 @@ func bitCount(c *Call) error {
 		}
 		inBits := false
 		if len(c.Args) == 4 {
-			if inBits, err = parseUnit(c.Args[3]); err != nil {
+			if inBits, err = parseBitUnit(c.Args[3]); err != nil {
 				return err
 			}
 		}
@@ -263,7 +263,7 @@ func parsePosRange(args [][]byte, length int64) (from, to int64, err error) {
 		}
 	}
 	if len(args) > 2 {
-		if inBits, err = parseUnit(args[2]); err != nil {
+		if inBits, err = parseBitUnit(args[2]); err != nil {
 			return 0, 0, err
 		}
 	}

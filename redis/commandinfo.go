@@ -2,6 +2,7 @@ package redis
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/resp"
@@ -29,6 +30,12 @@ var commandCommands = []Command{{
 			Summary:    "Extracts the key names from an arbitrary command.",
 			Run:        commandGetKeys,
 		},
+		{
+			Name: "GETKEYSANDFLAGS", Args: "command [arg ...]", Min: 2, Max: -1, Flags: Local, Since: "7.0.0",
+			Complexity: "O(N) where N is the number of arguments to the command",
+			Summary:    "Extracts the key names from an arbitrary command, and how it uses each of them.",
+			Run:        commandGetKeysAndFlags,
+		},
 		help,
 		{
 			Name: "INFO", Args: "[command-name [command-name ...]]", Max: -1, Flags: Local, Since: "2.8.13",
@@ -37,7 +44,7 @@ var commandCommands = []Command{{
 			Run:        commandInfo,
 		},
 		{
-			Name: "LIST", Args: "[FILTERBY MODULE module-name | ACLCAT category | PATTERN pattern]", Max: 3, Flags: Local, Since: "7.0.0",
+			Name: "LIST", Args: "[FILTERBY MODULE module-name | ACLCAT category | PATTERN pattern]", Max: -1, Flags: Local, Since: "7.0.0",
 			Complexity: "O(N) where N is the total number of commands",
 			Summary:    "Returns a list of command names.",
 			Run:        commandList,
@@ -87,69 +94,93 @@ func replyCommand(w *resp.Writer, e *entry) {
 	w.Array(10)
 	w.BulkString(e.full)
 	w.Int(int64(e.arity()))
-	names := e.Flags.names()
-	if e.Group == "pubsub" {
-		names = slices.Insert(names, 0, "pubsub")
+	replyTexts(w, e.flagNames())
+	keys, _ := e.fixedKeys()
+	w.Int(int64(keys.First))
+	w.Int(int64(keys.Last))
+	w.Int(int64(keys.Step))
+	replyTexts(w, e.categories())
+	tips := tipFacts().of(e)
+	w.Array(len(tips))
+	for _, tip := range tips {
+		w.BulkString(tip)
 	}
-	w.Set(len(names))
-	for _, name := range names {
-		w.Simple(name)
+	w.Array(len(e.specs))
+	for i := range e.specs {
+		e.specs[i].reply(w)
 	}
-	w.Int(int64(e.Keys.First))
-	w.Int(int64(e.Keys.Last))
-	w.Int(int64(e.Keys.Step))
-	categories := e.categories()
-	w.Set(len(categories))
-	for _, name := range categories {
-		w.Simple(name)
-	}
-	w.Array(0) // tips
-	replyKeySpecs(w, e)
 	w.Array(len(e.sub))
 	for _, sub := range e.sub {
 		replyCommand(w, sub)
 	}
 }
 
-// replyKeySpecs appends where a command's keys are, in Redis's newer form.
-func replyKeySpecs(w *resp.Writer, e *entry) {
-	if e.Keys.First == 0 {
-		w.Array(0)
-		return
+// replyTexts appends a set of simple strings.
+func replyTexts(w *resp.Writer, texts []string) {
+	w.Set(len(texts))
+	for _, text := range texts {
+		w.Simple(text)
 	}
-	access := "RO"
-	if e.Flags&Writes != 0 {
-		access = "RW"
-	}
-	last := e.Keys.Last
-	if last > 0 {
-		last -= e.Keys.First
-	}
-	w.Array(1)
+}
+
+// replyField appends the name of a field of a map, and a text.
+func replyField(w *resp.Writer, name, text string) {
+	w.BulkString(name)
+	w.BulkString(text)
+}
+
+// replyNumber appends the name of a field of a map, and a number.
+func replyNumber(w *resp.Writer, name string, n int) {
+	w.BulkString(name)
+	w.Int(int64(n))
+}
+
+// reply appends a key specification.
+func (s *keySpec) reply(w *resp.Writer) {
 	w.Map(3)
 	w.BulkString("flags")
-	w.Set(1)
-	w.Simple(access)
+	replyTexts(w, s.flags.names())
 	w.BulkString("begin_search")
 	w.Map(2)
-	w.BulkString("type")
-	w.BulkString("index")
-	w.BulkString("spec")
-	w.Map(1)
-	w.BulkString("index")
-	w.Int(int64(e.Keys.First))
+	switch {
+	case s.unknown:
+		replyField(w, "type", "unknown")
+		w.BulkString("spec")
+		w.Map(0)
+	case s.keyword != "":
+		replyField(w, "type", "keyword")
+		w.BulkString("spec")
+		w.Map(2)
+		replyField(w, "keyword", s.keyword)
+		replyNumber(w, "startfrom", s.begin)
+	default:
+		replyField(w, "type", "index")
+		w.BulkString("spec")
+		w.Map(1)
+		replyNumber(w, "index", s.begin)
+	}
 	w.BulkString("find_keys")
 	w.Map(2)
-	w.BulkString("type")
-	w.BulkString("range")
-	w.BulkString("spec")
-	w.Map(3)
-	w.BulkString("lastkey")
-	w.Int(int64(last))
-	w.BulkString("keystep")
-	w.Int(int64(e.Keys.Step))
-	w.BulkString("limit")
-	w.Int(0)
+	switch {
+	case s.unknown:
+		replyField(w, "type", "unknown")
+		w.BulkString("spec")
+		w.Map(0)
+	case s.counted:
+		replyField(w, "type", "keynum")
+		w.BulkString("spec")
+		w.Map(3)
+		replyNumber(w, "keynumidx", 0)
+		replyNumber(w, "firstkey", 1)
+		replyNumber(w, "keystep", s.step)
+	default:
+		replyField(w, "type", "range")
+		w.BulkString("spec")
+		w.Map(3)
+		replyNumber(w, "lastkey", s.last)
+		replyNumber(w, "keystep", s.step)
+		replyNumber(w, "limit", s.limit)
+	}
 }
 
 // arity is Redis's: the number of words, negative if it is the fewest.
@@ -167,58 +198,6 @@ func (e *entry) arity() int {
 		return -n
 	}
 	return n
-}
-
-// names are the flags as COMMAND INFO shows them.
-func (f Flags) names() []string {
-	var names []string
-	for _, flag := range []struct {
-		on   bool
-		name string
-	}{
-		{f&Writes != 0, "write"},
-		{f&(Writes|Local) == 0, "readonly"},
-		{f&Admin != 0, "admin"},
-		{f&Blocks != 0, "blocking"},
-		{f&(Local|NoQueue) != 0, "loading"},
-		{f&(Local|NoQueue) != 0, "stale"},
-		{f&Skip != 0, "skip_monitor"},
-		{f&Fast != 0, "fast"},
-		{f&NoAuth != 0, "no_auth"},
-		{f&NoMulti != 0, "no_multi"},
-	} {
-		if flag.on {
-			names = append(names, flag.name)
-		}
-	}
-	return names
-}
-
-// categories are the ACL categories that follow from flags and group.
-func (e *entry) categories() []string {
-	group := map[string]string{
-		"string": "@string", "hash": "@hash", "generic": "@keyspace", "connection": "@connection", "transactions": "@transaction",
-	}[e.Group]
-	all := []string{"@slow"}
-	if e.Flags&Fast != 0 {
-		all[0] = "@fast"
-	}
-	switch {
-	case e.Flags&Writes != 0:
-		all = append(all, "@write")
-	case e.Flags&Local == 0:
-		all = append(all, "@read")
-	}
-	if e.Flags&Admin != 0 {
-		all = append(all, "@admin", "@dangerous")
-	}
-	if group != "" {
-		all = append(all, group)
-	}
-	if e.Flags&Blocks != 0 {
-		all = append(all, "@blocking")
-	}
-	return all
 }
 
 func commandInfo(c *Call) error {
@@ -241,7 +220,8 @@ func commandList(c *Call) error {
 	case is(args[1], "MODULE"):
 		show = func(*entry) bool { return false }
 	case is(args[1], "ACLCAT"):
-		show = func(e *entry) bool { return slices.Contains(e.categories(), "@"+string(args[2])) }
+		category := "@" + strings.ToLower(string(args[2]))
+		show = func(e *entry) bool { return slices.Contains(e.categories(), category) }
 	case is(args[1], "PATTERN"):
 		show = func(e *entry) bool { return glob.Match(args[2], []byte(e.full), true) }
 	default:
@@ -253,7 +233,7 @@ func commandList(c *Call) error {
 			names = append(names, e.full)
 		}
 		for _, sub := range e.sub {
-			if len(c.Args) > 0 && show(sub) {
+			if show(sub) {
 				names = append(names, sub.full)
 			}
 		}
@@ -265,73 +245,46 @@ func commandList(c *Call) error {
 	return nil
 }
 
-func commandDocs(c *Call) error {
-	entries := c.Session.srv.table.sorted
-	if len(c.Args) > 0 {
-		entries = nil
-		for _, name := range c.Args {
-			if e := c.Session.srv.table.named(name); e != nil {
-				entries = append(entries, e)
-			}
-		}
+func commandGetKeys(c *Call) error {
+	uses, err := c.keysOfArguments()
+	if err != nil {
+		return err
 	}
-	c.Reply.Map(len(entries))
-	for _, e := range entries {
-		replyDocs(&c.Reply, e)
+	c.Reply.Array(len(uses))
+	for _, use := range uses {
+		c.Reply.Bulk(use.key)
 	}
 	return nil
 }
 
-// replyDocs appends a command's name and what COMMAND DOCS tells about it.
-func replyDocs(w *resp.Writer, e *entry) {
-	w.BulkString(e.full)
-	fields := [][2]string{{"summary", e.Summary}, {"since", e.Since}, {"group", e.Group}, {"complexity", e.Complexity}}
-	n := len(fields)
-	if len(e.sub) > 0 {
-		n++
+func commandGetKeysAndFlags(c *Call) error {
+	uses, err := c.keysOfArguments()
+	if err != nil {
+		return err
 	}
-	w.Map(n)
-	for _, field := range fields {
-		w.BulkString(field[0])
-		w.BulkString(field[1])
+	c.Reply.Array(len(uses))
+	for _, use := range uses {
+		c.Reply.Array(2)
+		c.Reply.Bulk(use.key)
+		replyTexts(&c.Reply, use.flags.names())
 	}
-	if len(e.sub) == 0 {
-		return
-	}
-	w.BulkString("subcommands")
-	w.Map(len(e.sub))
-	for _, sub := range e.sub {
-		replyDocs(w, sub)
-	}
+	return nil
 }
 
-func commandGetKeys(c *Call) error {
+// keysOfArguments takes the call's arguments for a command and finds its keys.
+func (c *Call) keysOfArguments() ([]keyUse, error) {
 	e, args, err := c.Session.srv.table.resolve(c.Args)
 	switch {
 	case e == nil:
-		return Error("ERR Invalid command specified")
+		return nil, Error("ERR Invalid command specified")
+	case !e.mayHaveKeys():
+		return nil, Error("ERR The command has no key arguments")
 	case err != nil:
-		return Error("ERR Invalid number of arguments specified for command")
-	case e.Keys.First == 0:
-		return Error("ERR The command has no key arguments")
+		return nil, Error("ERR Invalid number of arguments specified for command")
 	}
-	keys := e.keysOf(args)
-	c.Reply.Array(len(keys))
-	for _, key := range keys {
-		c.Reply.Bulk(key)
+	uses, _ := e.appendKeyUses(nil, args)
+	if len(uses) == 0 {
+		return nil, Error("ERR Invalid arguments specified for command")
 	}
-	return nil
-}
-
-// keysOf picks the keys from a command's arguments.
-func (e *entry) keysOf(args [][]byte) [][]byte {
-	last := e.Keys.Last
-	if last < 0 {
-		last += len(args) + 1
-	}
-	var keys [][]byte
-	for i := e.Keys.First; i <= min(last, len(args)); i += max(e.Keys.Step, 1) {
-		keys = append(keys, args[i-1])
-	}
-	return keys
+	return uses, nil
 }

@@ -39,9 +39,10 @@ func markdown(commands []Command) string {
 	}
 	var page strings.Builder
 	page.WriteString("# Commands\n\nWhat Firn understands, made from its command table. Where nothing else is said a command\n" +
-		"does what it does in Redis 7.0, to the byte of its reply; `AT` runs any command that is\nmarked *read* as of a moment of the past.\n")
+		"does what it does in Redis 7.0, to the byte of its reply; `AT` runs any command that is\nmarked *read* as of a moment of the past. *Since* is the version of Redis that brought a\n" +
+		"command, and of Firn for its own; *cost* is what it takes here.\n")
 	for _, g := range groups {
-		fmt.Fprintf(&page, "\n## %s\n\n| command | | what it does |\n|---|---|---|\n", g.title)
+		fmt.Fprintf(&page, "\n## %s\n\n| command | | since | what it does | cost |\n|---|---|---|---|---|\n", g.title)
 		for i := range commands {
 			if commands[i].Group == g.name {
 				writeRows(&page, "", &commands[i])
@@ -67,12 +68,15 @@ func writeRows(page *strings.Builder, container string, c *Command) {
 			text += " *Differs:* " + c.Differs
 		}
 		syntax := strings.TrimSpace(container + c.Name + " " + c.Args)
-		fmt.Fprintf(page, "| `%s` | %s | %s |\n", strings.ReplaceAll(syntax, "|", `\|`), kind, strings.ReplaceAll(text, "|", `\|`))
+		fmt.Fprintf(page, "| `%s` | %s | %s | %s | %s |\n", tableCell(syntax), kind, c.Since, tableCell(text), tableCell(c.Complexity))
 	}
 	for i := range subs {
 		writeRows(page, c.Name+" ", &subs[i])
 	}
 }
+
+// tableCell is a text inside a table.
+func tableCell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // TestTheTableIsWhole: what follows from an entry needs the entry.
 func TestTheTableIsWhole(t *testing.T) {

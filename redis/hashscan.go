@@ -54,6 +54,9 @@ func hScan(c *Call) error {
 // with the number and not with the hash.
 const maxRandomFields = 10_000_000
 
+// errRandomCount is the answer to the one count that has no opposite.
+const errRandomCount = Error("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+
 // parseRandomCount reads HRANDFIELD's options.
 func parseRandomCount(args [][]byte) (count int64, withValues bool, err error) {
 	count, ok := resp.ParseInt(args[0])
@@ -61,7 +64,7 @@ func parseRandomCount(args [][]byte) (count int64, withValues bool, err error) {
 	case !ok:
 		return 0, false, errNotInteger
 	case count == math.MinInt64:
-		return 0, false, Error("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		return 0, false, errRandomCount
 	case len(args) > 2 || len(args) == 2 && !is(args[1], "WITHVALUES"):
 		return 0, false, errSyntax
 	}

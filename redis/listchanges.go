@@ -54,9 +54,9 @@ func (c *Call) push(q *sequence, value []byte, right bool) error {
 	return c.Tx.Put(c.work.elements, c.itemID(q, position), value)
 }
 
-// pop takes the item at an end off a list that is not empty. The last one of
+// popItem takes the item at an end off a list that is not empty. The last one of
 // a list stays where it is: the list goes.
-func (c *Call) pop(q *sequence, right bool) ([]byte, error) {
+func (c *Call) popItem(q *sequence, right bool) ([]byte, error) {
 	it, err := c.lookUp(q, q.end(right))
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (c *Call) take(q *sequence, n int64, right bool, visit func(value []byte)) 
 	}
 	if n < q.length && q.even() {
 		for ; n > 0; n-- {
-			value, err := c.pop(q, right)
+			value, err := c.popItem(q, right)
 			if err != nil {
 				return err
 			}

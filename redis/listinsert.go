@@ -83,7 +83,7 @@ func (c *Call) window(q *sequence, before, behind, half int64) (w window, err er
 // lookAround adds up to n items to a window, and says which position comes next, or
 // that none does.
 func (c *Call) lookAround(q *sequence, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
-	for it, err := range c.walk(q, position, n+1, backwards) {
+	for it, err := range c.walkItems(q, position, n+1, backwards) {
 		if err != nil {
 			return 0, false, err
 		}

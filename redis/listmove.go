@@ -21,9 +21,9 @@ func (c *Call) openSource(key []byte) (s slot, ok bool, err error) {
 	return s, s.live, err
 }
 
-// openFirst opens the first of several keys that has a list; if none has, the
+// openFirstList opens the first of several keys that has a list; if none has, the
 // slot is not live.
-func (c *Call) openFirst(keys [][]byte) (s slot, key []byte, err error) {
+func (c *Call) openFirstList(keys [][]byte) (s slot, key []byte, err error) {
 	for _, key := range keys {
 		s, ok, err := c.openSource(key)
 		if err != nil || ok {
@@ -104,7 +104,7 @@ func moveItem(c *Call, fromRight, toRight bool, timeout *time.Duration) error {
 	if to.live && to.key.Kind != kindList {
 		return errWrongType
 	}
-	value, err := c.pop(&q, fromRight)
+	value, err := c.popItem(&q, fromRight)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func rotate(c *Call, s *slot, q *sequence, fromRight, toRight bool) error {
 		if err := c.reserve(q, 1, toRight); err != nil {
 			return err
 		}
-		value, err := c.pop(q, fromRight)
+		value, err := c.popItem(q, fromRight)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func blMPop(c *Call) error {
 // popMany takes items off the first list that there is, and replies its key
 // and them; done is false if there is none.
 func popMany(c *Call, o *popOptions) (done bool, err error) {
-	s, key, err := c.openFirst(o.keys)
+	s, key, err := c.openFirstList(o.keys)
 	if err != nil || !s.live {
 		return false, err
 	}
@@ -239,7 +239,7 @@ func blockingPop(c *Call, right bool) error {
 		return err
 	}
 	keys := c.Args[:last]
-	s, key, err := c.openFirst(keys)
+	s, key, err := c.openFirstList(keys)
 	if err != nil {
 		return err
 	}

@@ -204,9 +204,9 @@ func (c *Call) lookUp(q *sequence, position int64) (item, error) {
 	return item{position, doc.Value}, nil
 }
 
-// walk is up to limit items from a position on, which need not have one,
+// walkItems is up to limit items from a position on, which need not have one,
 // towards the end or towards the beginning.
-func (c *Call) walk(q *sequence, position, limit int64, backwards bool) iter.Seq2[item, error] {
+func (c *Call) walkItems(q *sequence, position, limit int64, backwards bool) iter.Seq2[item, error] {
 	from, to := position, q.last+1
 	if backwards {
 		from, to = q.first, position+1
@@ -248,7 +248,7 @@ func (c *Call) items(q *sequence, rank, n int64, backwards bool) iter.Seq2[item,
 			return
 		}
 		left := n
-		for it, err := range c.walk(q, from, n, backwards) {
+		for it, err := range c.walkItems(q, from, n, backwards) {
 			if !yield(it, err) || err != nil {
 				return
 			}
@@ -306,7 +306,7 @@ func (c *Call) positionOf(q *sequence, rank int64, backwards bool) (int64, error
 // countTo is the position of the item that comes when rank items have been
 // passed, from a position on.
 func (c *Call) countTo(q *sequence, position, rank int64, backwards bool) (int64, error) {
-	for it, err := range c.walk(q, position, rank+1, backwards) {
+	for it, err := range c.walkItems(q, position, rank+1, backwards) {
 		if err != nil {
 			return 0, err
 		}

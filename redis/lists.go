@@ -254,7 +254,7 @@ func replyPopped(c *Call, s *slot, key []byte, right bool) error {
 	if err != nil {
 		return err
 	}
-	value, err := c.pop(&q, right)
+	value, err := c.popItem(&q, right)
 	if err != nil {
 		return err
 	}

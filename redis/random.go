@@ -12,6 +12,7 @@ import (
 // far it looks at the first and the last, draws the next byte between theirs,
 // and seeks. So it reads a few ids however many there are, and needs none of
 // them in memory. Every key can come; one with few siblings comes more often.
+// Members of a huge set that is not in memory are drawn in the same way.
 
 // randomTries is how often RANDOMKEY draws again when it hits a key that has
 // expired, before it takes the next live one in key order.
@@ -28,7 +29,7 @@ func randomKey(c *Call) error {
 	}
 	id := ""
 	for range randomTries {
-		item, ok, err := c.drawKey(prefix)
+		item, ok, err := c.draw(c.work.keys.ByID(), prefix)
 		if err != nil {
 			return err
 		}
@@ -78,16 +79,16 @@ func (c *Call) firstLive(r firn.Range) (string, error) {
 	return "", nil
 }
 
-// drawKey draws one of the keys below a prefix of ids, expired or not; ok is
-// false if there is none.
-func (c *Call) drawKey(prefix []byte) (item firn.Item, ok bool, err error) {
+// draw draws one of the ids below a prefix, in an index by id; ok is false if
+// there is none.
+func (c *Call) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, err error) {
 	drawn := append([]byte(nil), prefix...)
 	for {
-		first, ok, err := c.edge(drawn, schema.PrefixEnd(drawn), false)
+		first, ok, err := c.edge(index, drawn, schema.PrefixEnd(drawn), false)
 		if err != nil || !ok {
 			return first, false, err
 		}
-		last, ok, err := c.edge(drawn, schema.PrefixEnd(drawn), true)
+		last, ok, err := c.edge(index, drawn, schema.PrefixEnd(drawn), true)
 		if err != nil || !ok || first.Key == last.Key {
 			return first, ok, err
 		}
@@ -102,7 +103,7 @@ func (c *Call) drawKey(prefix []byte) (item firn.Item, ok bool, err error) {
 		}
 		low, high := int(first.Key[n]), int(last.Key[n])
 		shared := []byte(first.Key[:n])
-		next, ok, err := c.seekAround(shared, byte(low+rand.IntN(high-low+1)))
+		next, ok, err := c.seekAround(index, shared, byte(low+rand.IntN(high-low+1)))
 		if err != nil || !ok {
 			return next, false, err
 		}
@@ -113,17 +114,17 @@ func (c *Call) drawKey(prefix []byte) (item firn.Item, ok bool, err error) {
 // seekAround is the entry nearest to prefix and b, among those with the
 // prefix: behind it, or as often before it, so that bytes far from all others
 // do not draw their neighbours' share.
-func (c *Call) seekAround(prefix []byte, b byte) (item firn.Item, ok bool, err error) {
+func (c *Call) seekAround(index *firn.Index, prefix []byte, b byte) (item firn.Item, ok bool, err error) {
 	middle := append(bytes.Clone(prefix), b)
 	if rand.IntN(2) == 0 {
-		return c.edge(middle, schema.PrefixEnd(prefix), false)
+		return c.edge(index, middle, schema.PrefixEnd(prefix), false)
 	}
-	return c.edge(prefix, schema.PrefixEnd(middle), true)
+	return c.edge(index, prefix, schema.PrefixEnd(middle), true)
 }
 
-// edge is the first entry of keys in a range, or the last.
-func (c *Call) edge(from, to []byte, last bool) (item firn.Item, ok bool, err error) {
-	r := firn.Range{Index: c.work.keys.ByID(), From: from, To: to, Reverse: last, Limit: 1}
+// edge is the first entry of a range, or the last.
+func (c *Call) edge(index *firn.Index, from, to []byte, last bool) (item firn.Item, ok bool, err error) {
+	r := firn.Range{Index: index, From: from, To: to, Reverse: last, Limit: 1}
 	for item, err := range c.R.Scan(r) {
 		return item, err == nil, err
 	}

@@ -1,10 +1,454 @@
 package redis
 
-// Sets.
-var setCommands = []Command{}
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/schema"
+)
+
+// A set is a key document and one element per member, without a value.
+var setCommands = []Command{
+	{
+		Name: "SADD", Args: "key member [member ...]", Min: 2, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n), n the members",
+		Summary: "Adds members to the set at key and returns how many were new.",
+		Run:     sAdd,
+	},
+	{
+		Name: "SREM", Args: "key member [member ...]", Min: 2, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n), n the members",
+		Summary: "Removes members of the set at key and returns how many there were. A set without members is gone.",
+		Run:     sRem,
+	},
+	{
+		Name: "SMEMBERS", Args: "key", Min: 1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n), n the members of the set",
+		Summary: "Returns all members of the set at key.",
+		Run:     sMembers,
+	},
+	{
+		Name: "SISMEMBER", Args: "key member", Min: 2, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Says whether the set at key has a member: 1 if so, else 0.",
+		Run:     sIsMember,
+	},
+	{
+		Name: "SMISMEMBER", Args: "key member [member ...]", Min: 2, Max: -1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "6.2.0", Complexity: "O(n), n the members asked for",
+		Summary: "Says for each of several members whether the set at key has it: 1 if so, else 0.",
+		Run:     sMIsMember,
+	},
+	{
+		Name: "SCARD", Args: "key", Min: 1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Returns how many members the set at key has.",
+		Run:     sCard,
+	},
+	{
+		Name: "SMOVE", Args: "source destination member", Min: 3, Flags: Writes | Fast, Keys: Keys{1, 2, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Moves a member from one set to another: 1 if it was there, else 0.",
+		Run:     sMove,
+	},
+	{
+		Name: "SPOP", Args: "key [count]", Min: 1, Max: -1, Flags: Writes | Fast | Random, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(count · log n), n the members of the set",
+		Summary: "Removes members chosen at random from the set at key and returns them.",
+		Differs: "Of a set of more than 65,536 members that is not in memory all can come, but not all equally often.",
+		Run:     sPop,
+	},
+	{
+		Name: "SRANDMEMBER", Args: "key [count]", Min: 1, Max: -1, Flags: ReadOnly | Random, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(count · log n), n the members of the set",
+		Summary: "Returns members chosen at random, different ones if count is positive.",
+		Differs: "At most 10,000,000 with a negative count. Of a set of more than 65,536 members that is not in memory all can come, but not all equally often.",
+		Run:     sRandMember,
+	},
+	{
+		Name: "SSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "set", Since: "2.8.0", Complexity: "O(count) per call",
+		Summary: "Walks over the members of the set at key in steps; 0 begins, and is the cursor at the end.",
+		Differs: "Goes in the order of the members' bytes.",
+		Run:     sScan,
+	},
+	{
+		Name: "SINTER", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, -1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n · m), n the members of the smallest set, m the sets",
+		Summary: "Returns the members that all of the sets have.",
+		Run:     sInter,
+	},
+	{
+		Name: "SINTERCARD", Args: "numkeys key [key ...] [LIMIT limit]", Min: 2, Max: -1, Flags: ReadOnly, KeyCount: 1,
+		Group: "set", Since: "7.0.0", Complexity: "O(n · m), n the members of the smallest set, m the sets",
+		Summary: "Returns how many members all of the sets have, counting up to the limit if that is not 0.",
+		Run:     sInterCard,
+	},
+	{
+		Name: "SINTERSTORE", Args: "destination key [key ...]", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, -1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n · m), n the members of the smallest set, m the sets",
+		Summary: "Stores the members that all of the sets have as a new set, and returns how many.",
+		Run:     sInterStore,
+	},
+	{
+		Name: "SUNION", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, -1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
+		Summary: "Returns the members that any of the sets has.",
+		Run:     func(c *Call) error { return replyCombined(c, (*Call).uniteSets) },
+	},
+	{
+		Name: "SUNIONSTORE", Args: "destination key [key ...]", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, -1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
+		Summary: "Stores the members that any of the sets has as a new set, and returns how many.",
+		Run:     func(c *Call) error { return storeCombined(c, "sunionstore", (*Call).uniteSets) },
+	},
+	{
+		Name: "SDIFF", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, -1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
+		Summary: "Returns the members of the first set that none of the others has.",
+		Run:     func(c *Call) error { return replyCombined(c, (*Call).subtractSets) },
+	},
+	{
+		Name: "SDIFFSTORE", Args: "destination key [key ...]", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, -1, 1},
+		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
+		Summary: "Stores the members of the first set that none of the others has as a new set, and returns how many.",
+		Run:     func(c *Call) error { return storeCombined(c, "sdiffstore", (*Call).subtractSets) },
+	},
+}
+
+// intsetMembers is set-max-intset-entries: the most members of a set that
+// Redis keeps as a sorted array of integers.
+const intsetMembers = 512
+
+// noValue is the value of a member's document.
+var noValue = []byte{}
 
 // setEncoding is what OBJECT ENCODING says of a set.
-func setEncoding(k *keyDoc) string { return "" }
+func setEncoding(k *keyDoc) string {
+	if k.Encoding == large {
+		return "hashtable"
+	}
+	return "intset"
+}
 
-// replySetState appends a set for HISTORY.
-func (c *Call) replySetState(k *keyDoc) error { return errDamaged }
+// openSet opens a key to add members. A key that is not there becomes a set
+// without members, which the command must not leave so.
+func (c *Call) openSet(key []byte) (slot, error) {
+	s, err := c.openKind(key, kindSet)
+	if err == nil && !s.live {
+		s.key = keyDoc{Kind: kindSet, UID: c.newUID()}
+	}
+	return s, err
+}
+
+// addMember adds a member to s.key, whose document the caller writes after the
+// last one, and says whether it is new.
+func (c *Call) addMember(s *slot, member []byte) (added bool, err error) {
+	id := c.elementID(s.key.UID, member)
+	if _, err = c.R.Get(c.work.elements, id); err != firn.ErrNotFound {
+		return false, err
+	}
+	s.key.Length++
+	if _, isInt := resp.ParseInt(member); !isInt || s.key.Length > intsetMembers {
+		s.key.Encoding = large
+	}
+	return true, c.Tx.Put(c.work.elements, id, noValue)
+}
+
+// dropMember takes a member from s.key, and says whether it was there.
+func (c *Call) dropMember(s *slot, member []byte) (dropped bool, err error) {
+	id := c.elementID(s.key.UID, member)
+	if _, err = c.R.Get(c.work.elements, id); err != nil {
+		if err == firn.ErrNotFound {
+			err = nil
+		}
+		return false, err
+	}
+	s.key.Length--
+	return true, c.Tx.Delete(c.work.elements, id, nil)
+}
+
+// writeOrRemove writes the key of a set that has lost members: with its last
+// member it goes.
+func (c *Call) writeOrRemove(s *slot, key []byte) error {
+	if s.key.Length > 0 {
+		return c.write(s, s.key)
+	}
+	c.notify(eventGeneric, "del", key)
+	return c.remove(s)
+}
+
+func sAdd(c *Call) error {
+	s, err := c.openSet(c.Args[0])
+	if err != nil {
+		return err
+	}
+	var n int64
+	for _, member := range c.Args[1:] {
+		added, err := c.addMember(&s, member)
+		if err != nil {
+			return err
+		}
+		if added {
+			n++
+		}
+	}
+	c.Reply.Int(n)
+	if n == 0 {
+		return nil
+	}
+	c.notify(eventSet, "sadd", c.Args[0])
+	return c.write(&s, s.key)
+}
+
+func sRem(c *Call) error {
+	s, err := c.openKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	var n int64
+	for _, member := range c.Args[1:] {
+		if !s.live {
+			break
+		}
+		dropped, err := c.dropMember(&s, member)
+		if err != nil {
+			return err
+		}
+		if dropped {
+			n++
+		}
+	}
+	c.Reply.Int(n)
+	if n == 0 {
+		return nil
+	}
+	c.notify(eventSet, "srem", c.Args[0])
+	return c.writeOrRemove(&s, c.Args[0])
+}
+
+func sMove(c *Call) error {
+	from, err := c.open(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if !from.live {
+		c.Reply.Int(0)
+		return nil
+	}
+	to, err := c.openOther(c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if from.key.Kind != kindSet || to.live && to.key.Kind != kindSet {
+		return errWrongType
+	}
+	if string(from.id) == string(to.id) {
+		_, had, err := c.element(from.key.UID, c.Args[2])
+		replyFlag(c, had)
+		return err
+	}
+	moved, err := c.dropMember(&from, c.Args[2])
+	replyFlag(c, moved)
+	if err != nil || !moved {
+		return err
+	}
+	c.notify(eventSet, "srem", c.Args[0])
+	if err := c.writeOrRemove(&from, c.Args[0]); err != nil {
+		return err
+	}
+	if !to.live {
+		to.key = keyDoc{Kind: kindSet, UID: c.newUID()}
+	}
+	added, err := c.addMember(&to, c.Args[2])
+	if err != nil || !added {
+		return err
+	}
+	c.notify(eventSet, "sadd", c.Args[1])
+	return c.write(&to, to.key)
+}
+
+func sIsMember(c *Call) error {
+	k, ok, err := c.findKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	if ok {
+		if _, ok, err = c.element(k.UID, c.Args[1]); err != nil {
+			return err
+		}
+	}
+	replyFlag(c, ok)
+	return nil
+}
+
+func sMIsMember(c *Call) error {
+	k, ok, err := c.findKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	c.Reply.Array(len(c.Args) - 1)
+	for _, member := range c.Args[1:] {
+		had := false
+		if ok {
+			if _, had, err = c.element(k.UID, member); err != nil {
+				return err
+			}
+		}
+		replyFlag(c, had)
+	}
+	return nil
+}
+
+func sCard(c *Call) error {
+	k, _, err := c.findKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(k.Length)
+	return nil
+}
+
+func sMembers(c *Call) error {
+	k, ok, err := c.findKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.Reply.Set(0)
+		return nil
+	}
+	return c.replySetState(&k)
+}
+
+// replySetState appends a set.
+func (c *Call) replySetState(k *keyDoc) error {
+	c.Reply.Set(int(k.Length))
+	return c.eachInSet(k, func(member string) error {
+		c.Reply.BulkString(member)
+		return nil
+	})
+}
+
+// eachInSet visits all members of a set: of an intset in the order of the
+// numbers, as in Redis, of any other in the order of the bytes. A set that has
+// not as many as its key says is errDamaged.
+func (c *Call) eachInSet(k *keyDoc, visit func(member string) error) error {
+	if k.Encoding != large {
+		members, err := c.intset(k)
+		if err != nil {
+			return err
+		}
+		for _, member := range members {
+			if err := visit(member); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c.scanSet(k, visit)
+}
+
+// scanSet is eachInSet in the order of the bytes for every set.
+func (c *Call) scanSet(k *keyDoc, visit func(member string) error) error {
+	prefix := c.elementPrefix(k.UID)
+	prefixBytes := len(prefix)
+	var n int64
+	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
+		if err != nil {
+			return err
+		}
+		member, err := memberOf(item.Key, prefixBytes)
+		if err != nil {
+			return err
+		}
+		if err := visit(member); err != nil {
+			return err
+		}
+		n++
+	}
+	if n != k.Length {
+		return damagedSet(k, n)
+	}
+	return nil
+}
+
+// intset is the members of a set of few integers, in their order.
+func (c *Call) intset(k *keyDoc) ([]string, error) {
+	members := make([]string, 0, min(k.Length, intsetMembers))
+	err := c.scanSet(k, func(member string) error {
+		members = append(members, member)
+		return nil
+	})
+	sortIntegers(members)
+	return members, err
+}
+
+// memberOf is the member in an element's id, whose first n bytes are the uid.
+func memberOf(id string, n int) (string, error) {
+	member, rest, err := schema.TakeString(id[n:])
+	if err != nil || rest != "" {
+		return "", fmt.Errorf("id %q: %w", id, errDamaged)
+	}
+	return member, nil
+}
+
+func damagedSet(k *keyDoc, n int64) error {
+	return fmt.Errorf("set %d/%d has %d members, its key says %d: %w", k.UID.TS, k.UID.N, n, k.Length, errDamaged)
+}
+
+// sortIntegers sorts printed integers by what they are.
+func sortIntegers(members []string) {
+	slices.SortFunc(members, func(a, b string) int {
+		x, _ := resp.ParseInt([]byte(a))
+		y, _ := resp.ParseInt([]byte(b))
+		return cmp.Compare(x, y)
+	})
+}
+
+func sScan(c *Call) error {
+	cursor, err := parseCursor(c.Args[1])
+	if err != nil {
+		return err
+	}
+	k, ok, err := c.findKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	var l list
+	if !ok {
+		replyPage(c, 0, &l)
+		return nil
+	}
+	o, err := parseScanOptions(c.Args[2:], false)
+	if err != nil {
+		return err
+	}
+	var next uint64
+	if k.Encoding != large {
+		// Like Redis, an intset in one step.
+		err = c.eachInSet(&k, func(member string) error {
+			if m := []byte(member); o.matches(m) {
+				l.add(m)
+			}
+			return nil
+		})
+	} else {
+		prefix := slices.Clone(c.elementPrefix(k.UID))
+		next, err = c.step(c.work.elements.ByID(), prefix, cursor, &o, func(item firn.Item) error {
+			member, err := c.subKey(item.Key, len(prefix))
+			if err == nil && o.matches(member) {
+				l.add(member)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	replyPage(c, next, &l)
+	return nil
+}

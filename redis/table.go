@@ -46,8 +46,9 @@ func (c *Command) MaxArgs() int {
 // entry is a command in a server's table, with what is counted about it.
 type entry struct {
 	Command
-	full string   // lower case, after its container's: "client|id"
-	sub  []*entry // sorted by name
+	full  string    // lower case, after its container's: "client|id"
+	sub   []*entry  // sorted by name
+	specs []keySpec // where its keys are
 
 	calls, rejected, failed atomic.Int64
 	sampled, sampledNS      atomic.Int64 // calls that were timed, and their time
@@ -80,6 +81,7 @@ func newEntry(c Command, container string) *entry {
 		}
 		e.sub = append(e.sub, newEntry(sub, e.full+"|"))
 	}
+	e.specs = keySpecsOf(e)
 	return e
 }
 

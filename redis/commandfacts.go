@@ -1,0 +1,206 @@
+package redis
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// What COMMAND INFO tells about commands beside what follows from their
+// entries: facts of Redis 7.0 that mean little to Firn, but that clients and
+// proxies ask for. Each list has the commands of one fact. "acl|*" stands for
+// all subcommands but HELP.
+
+// factList is commands that share a fact.
+type factList struct{ fact, commands string }
+
+// moreFlags are the flags that do not follow from Flags. In addition every
+// HELP has loading and stale.
+var moreFlags = []factList{
+	{"denyoom", "append bitfield bitop blmove brpoplpush copy decr decrby geoadd georadius georadiusbymember geosearchstore getset " +
+		"hincrby hincrbyfloat hmset hset hsetnx incr incrby incrbyfloat linsert lmove lpush lpushx lset mset msetnx pfadd pfdebug " +
+		"pfmerge psetex restore rpoplpush rpush rpushx sadd sdiffstore set setbit setex setnx setrange sinterstore sort sunionstore " +
+		"xadd xgroup|create xgroup|createconsumer xsetid zadd zdiffstore zincrby zinterstore zrangestore zunionstore " +
+		"hexpire hexpireat hpexpire hpexpireat"},
+	{"noscript", "acl|* auth bgrewriteaof bgsave blmove blpop brpop brpoplpush bzpopmax bzpopmin client|* config|* debug discard exec hello " +
+		"latency|* monitor multi psubscribe punsubscribe quit reset role save shutdown ssubscribe subscribe sunsubscribe " +
+		"unsubscribe unwatch wait watch"},
+	{"loading", loadingCommands},
+	{"stale", loadingCommands},
+	{"skip_monitor", ""},
+	{"skip_slowlog", "exec"},
+	{"no_async_loading", "bgrewriteaof bgsave save"},
+	{"allow_busy", "auth discard hello multi quit reset shutdown unwatch watch"},
+}
+
+const loadingCommands = "acl|* auth client|* command command|* config|* debug discard echo exec hello info lastsave latency|* monitor multi " +
+	"psubscribe publish pubsub|* punsubscribe quit reset role select shutdown slowlog|* spublish ssubscribe subscribe sunsubscribe " +
+	"time unsubscribe unwatch watch"
+
+// tipLists are hints to clients and proxies.
+var tipLists = []factList{
+	{"nondeterministic_output", "client|info client|list dump hrandfield hscan info lastsave latency|doctor latency|graph latency|histogram " +
+		"latency|history latency|latest memory|doctor memory|malloc-stats memory|stats object|encoding object|freq object|idletime " +
+		"object|refcount pttl randomkey scan slowlog|get slowlog|len spop srandmember sscan time ttl xadd xautoclaim xclaim " +
+		"xinfo|consumers xpending xtrim zrandmember zscan"},
+	{"nondeterministic_output_order", "command command|docs command|info command|list hgetall hkeys hvals keys sdiff sinter smembers sunion"},
+	{"request_policy:all_nodes", "config|set latency|* slowlog|get slowlog|len slowlog|reset"},
+	{"request_policy:all_shards", "dbsize flushall flushdb info keys memory|doctor memory|malloc-stats memory|purge memory|stats ping randomkey wait"},
+	{"request_policy:multi_shard", "del exists mget mset msetnx touch unlink"},
+	{"request_policy:special", "scan"},
+	{"response_policy:agg_min", "msetnx wait"},
+	{"response_policy:agg_sum", "dbsize del exists slowlog|len touch unlink"},
+	{"response_policy:all_succeeded", "config|set flushall flushdb latency|reset memory|purge mset ping slowlog|reset"},
+	{"response_policy:special", "info latency|doctor latency|graph latency|histogram latency|history latency|latest memory|doctor " +
+		"memory|malloc-stats memory|stats"},
+}
+
+// moreCategories are the ACL categories of commands that have others than
+// their group has, or more.
+var moreCategories = []factList{
+	{"@connection", "command command|* command|help wait"},
+	{"@keyspace", "dbsize flushall flushdb swapdb"},
+	{"@dangerous", "flushall flushdb info keys lastsave restore role sort sort_ro swapdb"},
+	{"@admin", "lastsave role"},
+	{"@set", "sort sort_ro"},
+	{"@sortedset", "sort sort_ro"},
+	{"@list", "sort sort_ro"},
+}
+
+// categoryOfGroup are the ACL categories of groups.
+var categoryOfGroup = map[string]string{
+	"bitmap": "@bitmap", "connection": "@connection", "generic": "@keyspace", "geo": "@geo", "hash": "@hash",
+	"hyperloglog": "@hyperloglog", "list": "@list", "set": "@set", "sorted-set": "@sortedset", "stream": "@stream",
+	"string": "@string", "transactions": "@transaction",
+}
+
+// outOfGroup are commands that have not the category of their group.
+const outOfGroup = "sort sort_ro wait"
+
+// deprecated is since when another command is to be preferred, and which.
+var deprecated = map[string][2]string{
+	"brpoplpush":           {"6.2.0", "`BLMOVE` with the `RIGHT` and `LEFT` arguments"},
+	"georadius":            {"6.2.0", "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"},
+	"georadius_ro":         {"6.2.0", "`GEOSEARCH` with the `BYRADIUS` argument"},
+	"georadiusbymember":    {"6.2.0", "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"},
+	"georadiusbymember_ro": {"6.2.0", "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments"},
+	"getset":               {"6.2.0", "`SET` with the `!GET` argument"},
+	"hmset":                {"4.0.0", "`HSET` with multiple field-value pairs"},
+	"rpoplpush":            {"6.2.0", "`LMOVE` with the `RIGHT` and `LEFT` arguments"},
+	"substr":               {"2.0.0", "`GETRANGE`"},
+	"zrangebylex":          {"6.2.0", "`ZRANGE` with the `BYLEX` argument"},
+	"zrangebyscore":        {"6.2.0", "`ZRANGE` with the `BYSCORE` argument"},
+	"zrevrange":            {"6.2.0", "`ZRANGE` with the `REV` argument"},
+	"zrevrangebylex":       {"6.2.0", "`ZRANGE` with the `REV` and `BYLEX` arguments"},
+	"zrevrangebyscore":     {"6.2.0", "`ZRANGE` with the `REV` and `BYSCORE` arguments"},
+}
+
+// facts maps a command to the facts whose list it is in.
+type facts map[string][]string
+
+func newFacts(lists []factList) facts {
+	f := facts{}
+	for _, l := range lists {
+		for name := range strings.FieldsSeq(l.commands) {
+			f[name] = append(f[name], l.fact)
+		}
+	}
+	return f
+}
+
+// of is the facts of a command, those of all its siblings included.
+func (f facts) of(e *entry) []string {
+	container, name, isSub := strings.Cut(e.full, "|")
+	if !isSub || name == "help" {
+		return f[e.full]
+	}
+	return append(slices.Clone(f[e.full]), f[container+"|*"]...)
+}
+
+// The lists by command, made when they are first asked for.
+var (
+	flagFacts     = sync.OnceValue(func() facts { return newFacts(moreFlags) })
+	tipFacts      = sync.OnceValue(func() facts { return newFacts(tipLists) })
+	categoryFacts = sync.OnceValue(func() facts { return newFacts(moreCategories) })
+)
+
+// flagNames are a command's flags as COMMAND INFO shows them. A container that
+// cannot be run itself has none.
+func (e *entry) flagNames() []string {
+	if e.Run == nil {
+		return nil
+	}
+	f := e.Flags
+	var names []string
+	for _, flag := range []struct {
+		on   bool
+		name string
+	}{
+		{f&Writes != 0, "write"},
+		{e.reads(), "readonly"},
+		{f&Admin != 0, "admin"},
+		{e.publishes(), "pubsub"},
+		{f&Blocks != 0, "blocking"},
+		{f&Fast != 0, "fast"},
+		{f&NoAuth != 0, "no_auth"},
+		{f&NoMulti != 0, "no_multi"},
+		{e.movableKeys(), "movablekeys"},
+		{e.Name == "HELP", "loading"},
+		{e.Name == "HELP", "stale"},
+	} {
+		if flag.on {
+			names = append(names, flag.name)
+		}
+	}
+	for _, name := range flagFacts().of(e) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// reads says whether the command is one that only reads data. INFO reads some,
+// but tells nothing of what is in it.
+func (e *entry) reads() bool {
+	return e.Flags&(Writes|Local|NoQueue) == 0 && e.full != "info"
+}
+
+// publishes says whether the command is about channels. The flag PubSub is
+// another thing: PING has it.
+func (e *entry) publishes() bool { return e.Group == "pubsub" && e.Name != "HELP" }
+
+// categories are the ACL categories of a command, which follow from its flags
+// and its group. A container that cannot be run itself is slow, and no more.
+func (e *entry) categories() []string {
+	if e.Run == nil {
+		return []string{"@slow"}
+	}
+	f := e.Flags
+	group := categoryOfGroup[e.Group]
+	var all []string
+	for _, category := range []struct {
+		on   bool
+		name string
+	}{
+		{group != "" && !slices.Contains(strings.Fields(outOfGroup), e.full), group},
+		{f&Writes != 0, "@write"},
+		{e.reads(), "@read"},
+		{e.publishes(), "@pubsub"},
+		{f&Admin != 0, "@admin"},
+		{f&Admin != 0, "@dangerous"},
+		{f&Fast != 0, "@fast"},
+		{f&Fast == 0, "@slow"},
+		{f&Blocks != 0, "@blocking"},
+	} {
+		if category.on {
+			all = append(all, category.name)
+		}
+	}
+	for _, category := range categoryFacts().of(e) {
+		if !slices.Contains(all, category) {
+			all = append(all, category)
+		}
+	}
+	return all
+}

@@ -1,0 +1,217 @@
+package redis
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/firndb/firn/resp"
+)
+
+// Members at random: SPOP and SRANDMEMBER.
+//
+// A set that is in memory, or is small enough to be read, gives members by
+// rank, each equally often. In a huge one that is not in memory they are
+// drawn by seeking, as RANDOMKEY draws keys.
+
+const (
+	// maxLoadedMembers is how many members of a set are read for a few random
+	// ones: some tenths of a second on a slow disk, and some megabytes.
+	maxLoadedMembers = 1 << 16
+
+	// maxDrawnMembers is how many members are drawn by seeking, each at the
+	// cost of some dozen seeks. For more the set is read.
+	maxDrawnMembers = 1000
+
+	// maxRandomSetMembers bounds SRANDMEMBER with a negative count, whose reply
+	// grows with the number and not with the set.
+	maxRandomSetMembers = 10_000_000
+)
+
+// chooseFromSet is the ids of members of a set, chosen at random:
+// -count of any if count is negative, else count different ones, or all there
+// are.
+func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
+	index := c.work.elements.ByID()
+	if k.Length > maxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
+		!c.R.Holds(index, c.elementPrefix(k.UID)) {
+		ids, err = c.drawFromSet(k, count)
+		if ids != nil || err != nil {
+			return ids, err
+		}
+	}
+	members, err := c.R.Ordered(index, c.elementPrefix(k.UID))
+	if err != nil {
+		return nil, err
+	}
+	n := members.Len()
+	if n == 0 || int64(n) != k.Length {
+		return nil, damagedSet(k, int64(n))
+	}
+	if count == 1 {
+		item, err := members.At(rand.IntN(n))
+		return []string{item.Key}, err
+	}
+	ranks := randomRanks(n, count)
+	ids = make([]string, len(ranks))
+	for i, rank := range ranks {
+		item, err := members.At(rank)
+		if err != nil {
+			return nil, err
+		}
+		ids[i] = item.Key
+	}
+	return ids, nil
+}
+
+// drawFromSet is chooseFromSet by seeking; nil if it draws the same ones over
+// and over.
+func (c *Call) drawFromSet(k *keyDoc, count int64) ([]string, error) {
+	different := count > 0
+	count = max(count, -count)
+	prefix := appendUID(nil, k.UID)
+	ids := make([]string, 0, count)
+	drawn := make(map[string]bool, count)
+	for tries := randomTries * count; int64(len(ids)) < count; tries-- {
+		if tries == 0 {
+			return nil, nil
+		}
+		item, ok, err := c.draw(c.work.elements.ByID(), prefix)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, damagedSet(k, 0)
+		}
+		if different && drawn[item.Key] {
+			continue
+		}
+		drawn[item.Key] = true
+		ids = append(ids, item.Key)
+	}
+	return ids, nil
+}
+
+func sRandMember(c *Call) error {
+	if len(c.Args) == 1 {
+		return randomMember(c)
+	}
+	count, ok := resp.ParseInt(c.Args[1])
+	switch {
+	case len(c.Args) > 2:
+		return errSyntax
+	case !ok:
+		return errNotInteger
+	case count == math.MinInt64:
+		return errRandomCount
+	case count < -maxRandomSetMembers:
+		return errOutOfRange
+	}
+	k, ok, err := c.findKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	if !ok || count == 0 {
+		c.Reply.Array(0)
+		return nil
+	}
+	if count >= k.Length {
+		c.Reply.Array(int(k.Length))
+		return c.eachInSet(&k, func(member string) error {
+			c.Reply.BulkString(member)
+			return nil
+		})
+	}
+	ids, err := c.chooseFromSet(&k, count)
+	if err != nil {
+		return err
+	}
+	c.Reply.Array(len(ids))
+	return c.replyMembers(&k, ids)
+}
+
+// replyMembers replies the members with these ids.
+func (c *Call) replyMembers(k *keyDoc, ids []string) error {
+	prefixBytes := len(c.elementPrefix(k.UID))
+	for _, id := range ids {
+		member, err := memberOf(id, prefixBytes)
+		if err != nil {
+			return err
+		}
+		c.Reply.BulkString(member)
+	}
+	return nil
+}
+
+// randomMember replies one member, or null if there is no set.
+func randomMember(c *Call) error {
+	k, ok, err := c.findKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.Reply.Null()
+		return nil
+	}
+	ids, err := c.chooseFromSet(&k, 1)
+	if err != nil {
+		return err
+	}
+	return c.replyMembers(&k, ids)
+}
+
+func sPop(c *Call) error {
+	switch len(c.Args) {
+	case 1:
+		return popMembers(c, 1, false)
+	case 2:
+		count, ok := resp.ParseInt(c.Args[1])
+		if !ok || count < 0 {
+			return Error("ERR value is out of range, must be positive")
+		}
+		return popMembers(c, count, true)
+	}
+	return errSyntax
+}
+
+// popMembers removes members at random and replies them, as a set if so asked.
+func popMembers(c *Call, count int64, asSet bool) error {
+	s, err := c.openKind(c.Args[0], kindSet)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !s.live && !asSet:
+		c.Reply.Null()
+		return nil
+	case !s.live || count == 0:
+		c.Reply.Set(0)
+		return nil
+	}
+	c.notify(eventSet, "spop", c.Args[0])
+	if count >= s.key.Length && asSet {
+		// The key goes; the elements stay where they are, as with DEL.
+		if err := c.replySetState(&s.key); err != nil {
+			return err
+		}
+		s.key.Length = 0
+		return c.writeOrRemove(&s, c.Args[0])
+	}
+	ids, err := c.chooseFromSet(&s.key, count)
+	if err != nil {
+		return err
+	}
+	if asSet {
+		c.Reply.Set(len(ids))
+	}
+	if err := c.replyMembers(&s.key, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		c.work.element = append(c.work.element[:0], id...)
+		if err := c.Tx.Delete(c.work.elements, c.work.element, nil); err != nil {
+			return err
+		}
+	}
+	s.key.Length -= int64(len(ids))
+	return c.writeOrRemove(&s, c.Args[0])
+}
