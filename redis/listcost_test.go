@@ -75,6 +75,20 @@ func TestAnItemInAGapBesideLooseOnesIsLooseToo(t *testing.T) {
 	}
 }
 
+func TestListsOfThePastAreRead(t *testing.T) {
+	c := newClocked(t)
+	c.ask(t, "RPUSH l a b c d")
+	c.advance(time.Minute)
+	c.expect(t, "LREM l 1 b", "(integer) 1", "LINSERT l AFTER a x", "(integer) 4")
+	c.advance(time.Minute)
+	c.expect(t,
+		"RPOPLPUSH l m", `"d"`, "LTRIM l 2 2", "OK", "LRANGE l 0 -1", `1) "c"`,
+		"AT -90s LRANGE l 0 -1", "1) \"a\"\n2) \"b\"\n3) \"c\"\n4) \"d\"",
+		"AT -30s LRANGE l 0 -1", "1) \"a\"\n2) \"x\"\n3) \"c\"\n4) \"d\"",
+		"AT -30s LINDEX l 1", `"x"`, "AT -30s LLEN m", "(integer) 0", "AT -30s LPOS l d", "(integer) 3",
+		"HISTORY GETAT l -30s", "1) \"a\"\n2) \"x\"\n3) \"c\"\n4) \"d\"")
+}
+
 func TestDamagedNotesOfListsAreErrors(t *testing.T) {
 	o := newPlain(t)
 	for _, note := range []string{"", "x", "\x28\x28\x28\x28", "\x28\x27\xfe", "\x28\x29\x05\x27\xfe\x28\x28", "\x28\x29\x05\x28\x29\x05\x28", "\x28\x29\x05\x28", "\x28\x00"} {

@@ -239,6 +239,7 @@ func (m *listModel) insert(t *testing.T) {
 		}
 		m.compare(t, fmt.Sprintf("LINSERT l %s %s %s", []string{"BEFORE", "AFTER"}[after], pivot, item), m.int(want))
 	}
+	m.look(t)
 }
 
 func (m *listModel) remove(t *testing.T) {
