@@ -29,9 +29,13 @@ func TestALongListIsASlice(t *testing.T) {
 				ours: newOurs(t, New(openStore(t, o), Options{})),
 				Rand: rand.New(rand.NewPCG(seed, 1)),
 			}
-			for i := range envNumber(t, "FIRN_SOAK", 400) {
-				if i%100 == 0 {
-					m.begin(t, i%200 == 0)
+			steps := 240
+			if raceEnabled {
+				steps = 80
+			}
+			for i := range envNumber(t, "FIRN_SOAK", steps) {
+				if i%40 == 0 {
+					m.begin(t, i%80 == 0)
 				}
 				m.step(t)
 				if i%20 == 0 {
@@ -188,7 +192,7 @@ func misplaced(q *sequence, positions []int64) string {
 }
 
 func (m *listModel) push(t *testing.T) {
-	items, words := m.fresh(1 + m.IntN(300))
+	items, words := m.fresh(1 + m.IntN(600))
 	if m.IntN(2) == 0 {
 		m.items = append(m.items, items...)
 		m.compare(t, "RPUSH l"+words, m.int(len(m.items)))
@@ -219,6 +223,8 @@ func (m *listModel) pop(t *testing.T) {
 // insert puts up to 40 items at one place, so that there is no room left.
 func (m *listModel) insert(t *testing.T) {
 	if !m.inserts {
+		m.remove(t)
+		m.look(t)
 		return
 	}
 	pivot, after := m.some(), m.IntN(2)
@@ -233,6 +239,7 @@ func (m *listModel) insert(t *testing.T) {
 		}
 		m.compare(t, fmt.Sprintf("LINSERT l %s %s %s", []string{"BEFORE", "AFTER"}[after], pivot, item), m.int(want))
 	}
+	m.look(t)
 }
 
 func (m *listModel) remove(t *testing.T) {
