@@ -1,9 +1,9 @@
 package redis
 
 import (
+	"fmt"
 	"maps"
 	"strings"
-	"testing"
 )
 
 // grammar is what random commands are made of. Each type has one, and a run
@@ -13,8 +13,9 @@ type grammar struct {
 	// from choices; one that ends in "opt" may be drawn as several words.
 	templates string
 
-	// choices are what the words of templates are drawn from; all grammars
-	// share them. Expiries are fixed moments, because two servers do not run a
+	// choices are what the words of templates are drawn from. A word that a
+	// grammar does not explain means what it means in the first that does.
+	// Expiries are fixed moments, because two servers do not run a
 	// command at the same one, and SET takes none that has passed, because
 	// Redis counts such a key in DBSIZE.
 	choices map[string][]string
@@ -40,31 +41,40 @@ func grammars() []grammar {
 }
 
 // wholeGrammar is all grammars in one.
-func wholeGrammar(t testing.TB) grammar {
-	t.Helper()
+func wholeGrammar() grammar {
 	all := grammar{choices: map[string][]string{}, unordered: map[string]int{}, exact: map[string]bool{}}
 	var templates, reads []string
-	for _, g := range grammars() {
-		for word := range g.choices {
-			if all.choices[word] != nil {
-				t.Fatalf("two grammars say what %s is", word)
+	for i, g := range grammars() {
+		for word, choices := range g.choices {
+			all.choices[ownWord(word, i)] = choices
+			if all.choices[word] == nil {
+				all.choices[word] = choices
 			}
 		}
-		maps.Copy(all.choices, g.choices)
 		maps.Copy(all.unordered, g.unordered)
 		maps.Copy(all.exact, g.exact)
-		templates = appendLines(templates, g.templates)
-		reads = appendLines(reads, g.reads)
+		templates = appendLines(templates, g.templates, g.choices, i)
+		reads = appendLines(reads, g.reads, g.choices, i)
 	}
 	all.templates, all.reads = strings.Join(templates, "\n"), strings.Join(reads, "\n")
 	return all
 }
 
-func appendLines(to []string, text string) []string {
-	if text = strings.TrimSpace(text); text == "" {
-		return to
+// ownWord is a word as the i-th grammar means it.
+func ownWord(word string, i int) string { return fmt.Sprintf("$%d.%s", i, word[1:]) }
+
+// appendLines appends the lines of a grammar, whose own words become unique.
+func appendLines(to []string, text string, own map[string][]string, i int) []string {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		words := strings.Fields(line)
+		for j, word := range words {
+			if own[word] != nil {
+				words[j] = ownWord(word, i)
+			}
+		}
+		to = append(to, strings.Join(words, " "))
 	}
-	return append(to, strings.Split(text, "\n")...)
+	return to
 }
 
 var keyGrammar = grammar{

@@ -93,7 +93,7 @@ type generator struct {
 func newGenerator(t testing.TB) *generator {
 	seed := uint64(envNumber(t, "FIRN_SEED", int(rand.Uint32())))
 	t.Logf("seed %d", seed)
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), grammar: wholeGrammar(t), seed: seed}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), grammar: wholeGrammar(), seed: seed}
 	g.lines = strings.Split(g.templates, "\n")
 	return g
 }
