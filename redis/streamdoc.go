@@ -21,7 +21,7 @@ import (
 //	93 c0 c4 01 66 c4 01 76
 
 // stream is what a stream keeps as a whole, beside its length: the value of
-// its key document. It is stored as a MessagePack array of 13 elements:
+// its key document. It is stored as a MessagePack array of 14 elements:
 //
 //	 0  id   last: the greatest id that an entry had
 //	 1  id   first entry's id; nil if there is no entry
@@ -31,11 +31,12 @@ import (
 //	 5  int  serial: how many groups there ever were
 //	 6  int  nodes: how many there are
 //	 7  id   the last node's first id
-//	 8  int  the last node's entries, deleted ones too
-//	 9  int  the last node's bytes
-//	10  int  a hash of its first entry's fields
-//	11  int  the first node's live entries; 0 if that is not known
-//	12  id   the first node's last id; nil if that is not known
+//	 8  id   its last id, of a deleted entry too; nil if that is not known
+//	 9  int  its entries, deleted ones too
+//	10  int  its bytes
+//	11  int  a hash of its first entry's fields
+//	12  int  the first node's live entries; 0 if that is not known
+//	13  id   the first node's last id; nil if that is not known
 //
 // Integers take their shortest form. An id is nil for 0-0, or an array of two
 // integers; the first of element 0's is its ms, that of the others how far
@@ -52,6 +53,7 @@ type stream struct {
 // streamNode is what is remembered of the last node: whether one more entry fits.
 type streamNode struct {
 	first   streamID
+	last    streamID
 	entries int64
 	bytes   int64
 	fields  uint32
@@ -64,7 +66,7 @@ type streamNodeEnd struct {
 	last    streamID
 }
 
-const streamElements = 13
+const streamElements = 14
 
 // appendTo appends the encoding of the stream.
 func (st *stream) appendTo(dst []byte) []byte {
@@ -76,6 +78,7 @@ func (st *stream) appendTo(dst []byte) []byte {
 		dst = appendUint(dst, uint64(n))
 	}
 	dst = appendIDPair(dst, st.node.first, st.last.ms, -1)
+	dst = appendIDPair(dst, st.node.last, st.last.ms, -1)
 	for _, n := range [...]int64{st.node.entries, st.node.bytes, int64(st.node.fields), st.head.entries} {
 		dst = appendUint(dst, uint64(n))
 	}
@@ -104,7 +107,7 @@ func parseStream(k *keyDoc) (stream, error) {
 	base := st.last.ms
 	st.first, st.deleted = d.idBefore(base), d.idBefore(base)
 	st.added, st.groups, st.serial, st.nodes = d.int(), d.int(), d.int(), d.int()
-	st.node.first = d.idBefore(base)
+	st.node.first, st.node.last = d.idBefore(base), d.idBefore(base)
 	st.node.entries, st.node.bytes = d.int(), d.int()
 	fields := d.int()
 	st.node.fields = uint32(fields)

@@ -31,19 +31,25 @@ func (st *stream) beginsNode(length int64, id streamID, fields [][]byte) bool {
 	}
 	if begins {
 		if st.nodes == 1 {
-			st.head = streamNodeEnd{length, st.last}
+			st.head = streamNodeEnd{length, st.node.last}
 		}
 		st.nodes++
 		st.node = streamNode{first: id, fields: hash, bytes: sizeNodeHead(fields)}
 	}
 	st.node.entries++
+	st.node.last = id
 	st.node.bytes += sizeNodeEntry(id, &st.node, fields, st.node.fields == hash)
 	return begins
 }
 
 // closeNode makes the next entry begin a node: the last one is gone, and how
 // full the one before it is was not kept.
-func (st *stream) closeNode() { st.node.entries = streamNodeEntries }
+func (st *stream) closeNode() {
+	st.node = streamNode{entries: streamNodeEntries}
+	if st.nodes == 1 {
+		st.node.last = st.head.last
+	}
+}
 
 // hashFields is a hash (FNV-1a) of the fields' names, values skipped.
 func hashFields(fields [][]byte) uint32 {

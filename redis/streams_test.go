@@ -49,6 +49,11 @@ func maskTimes(words [][]byte, reply []byte) string {
 			}
 		}
 	case is(words[0], "XINFO"):
+		if len(v.elements) > 4 && v.elements[1].text == "0" {
+			// Redis may keep a node without entries when MINID empties a stream
+			// whose last entry was deleted before.
+			v.elements[3].text = "masked"
+		}
 		v.maskInfo()
 	}
 	var out strings.Builder

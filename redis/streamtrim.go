@@ -160,14 +160,14 @@ func (c *Call) trim(s *slot, st *stream, t *trimming) (removed int64, err error)
 // measureHead finds out how many entries the first node has, and where it
 // ends, unless that is known.
 func (c *Call) measureHead(k *keyDoc, st *stream) error {
-	if st.nodes == 1 {
-		st.head = streamNodeEnd{k.Length, st.last}
+	if st.nodes == 1 && st.node.last != (streamID{}) {
+		st.head = streamNodeEnd{k.Length, st.node.last}
 		return nil
 	}
 	if st.head.entries > 0 {
 		return nil
 	}
-	for e, err := range c.streamEntries(k, st, st.whole(), false, 0) {
+	for e, err := range c.streamEntries(k, st, st.whole(), false, streamNodeEntries+1) {
 		if err != nil {
 			return err
 		}
