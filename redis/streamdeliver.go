@@ -186,7 +186,7 @@ func (c *Call) deliverAgain(l *groupLedger, k *keyDoc, st *stream, r *streamRead
 	return nil
 }
 
-// nextCount is one pendingEntry more; past the largest number there are no more.
+// nextCount is one delivery more; past the largest number there are no more.
 func nextCount(n int64) int64 {
 	if n == math.MaxInt64 {
 		return n

@@ -50,7 +50,8 @@ type stream struct {
 	head                 streamNodeEnd
 }
 
-// streamNode is what is remembered of the last node: whether one more entry fits.
+// streamNode is what is remembered of the last node: whether one more entry
+// fits.
 type streamNode struct {
 	first   streamID
 	last    streamID

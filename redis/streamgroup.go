@@ -190,7 +190,7 @@ func xGroupDelConsumer(c *Call) error {
 		return err
 	}
 	l := c.openGroupLedger(c.Args[0], &s.key, g)
-	m, err := l.groupMember(c.Args[2])
+	m, err := l.find(c.Args[2])
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,8 @@ const (
 	partPending   = 1
 )
 
-// pendingBounds is what a group, or a consumer, keeps about the entries that are
-// pending in it. Acknowledged entries leave tombstones, mostly at the front:
+// pendingBounds is what a group, or a consumer, keeps about the entries that
+// are pending in it. Acknowledged entries leave tombstones, mostly at the front:
 // the bounds keep those who look for pending ones from walking over them.
 //
 // Invariant: all pending ids are between low and high. They need not be
@@ -87,7 +87,7 @@ type streamGroup struct {
 	pending   pendingBounds
 }
 
-// streamConsumer is a groupMember of a group.
+// streamConsumer is a member of a group.
 type streamConsumer struct {
 	name    []byte
 	seen    int64 // when it last did something, in ms

@@ -8,8 +8,8 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// groupLedger is a group that a command changes: what was read of it, and what has
-// to be written when the command is done.
+// groupLedger is a group that a command changes: what was read of it, and what
+// has to be written when the command is done.
 type groupLedger struct {
 	c       *Call
 	key     []byte
@@ -20,7 +20,7 @@ type groupLedger struct {
 	byName  map[string]*groupMember
 }
 
-// groupMember is a consumer in a groupLedger.
+// groupMember is a consumer in a ledger.
 type groupMember struct {
 	streamConsumer
 	changed bool
@@ -34,8 +34,8 @@ func (c *Call) openGroupLedger(key []byte, k *keyDoc, g streamGroup) *groupLedge
 	return &groupLedger{c: c, key: key, uid: k.UID, group: g}
 }
 
-// groupMember is a consumer of the group; nil if it is not there.
-func (l *groupLedger) groupMember(name []byte) (*groupMember, error) {
+// find is a consumer of the group; nil if it is not there.
+func (l *groupLedger) find(name []byte) (*groupMember, error) {
 	if m := l.met(name); m != nil {
 		return m, nil
 	}
@@ -46,7 +46,7 @@ func (l *groupLedger) groupMember(name []byte) (*groupMember, error) {
 	return l.meet(found), nil
 }
 
-// met is a consumer that the groupLedger has already.
+// met is a consumer that the ledger has already.
 func (l *groupLedger) met(name []byte) *groupMember {
 	if len(l.members) > manyMembers {
 		return l.byName[string(name)]
@@ -73,9 +73,9 @@ func (l *groupLedger) meet(found streamConsumer) *groupMember {
 	return m
 }
 
-// join is groupMember that makes the consumer if it is not there.
+// join is find that makes the consumer if it is not there.
 func (l *groupLedger) join(name []byte) (m *groupMember, made bool, err error) {
-	m, err = l.groupMember(name)
+	m, err = l.find(name)
 	if err != nil || m != nil {
 		return m, false, err
 	}
@@ -103,7 +103,7 @@ func (l *groupLedger) take(d *pendingEntry) error {
 
 // leave takes a pending entry out of its consumer's count.
 func (l *groupLedger) leave(d *pendingEntry) error {
-	m, err := l.groupMember(d.consumer)
+	m, err := l.find(d.consumer)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (l *groupLedger) give(m *groupMember, was *pendingEntry, now pendingEntry) 
 }
 
 // write stores the group and its changed consumers. The caller writes the key
-// if the groupLedger has changed.
+// if the ledger has changed.
 func (l *groupLedger) write() error {
 	if !l.changed {
 		return nil

@@ -34,16 +34,18 @@ func (st *stream) within(s idSpan) (idSpan, bool) {
 // was asked for is looked up.
 const smallStream = 512
 
-// entries walks over the entries of a stream in an interval, at most limit of
-// them; 0 is all.
+// streamEntries walks over the entries of a stream in an interval, at most
+// limit of them; 0 is all.
 func (c *Call) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limit int64) iter.Seq2[streamEntry, error] {
 	s, some := st.within(s)
+	some = some && k.Length > 0
+	u, small := k.UID, k.Length <= smallStream && st.added <= k.Length+smallStream
 	return func(yield func(streamEntry, error) bool) {
-		if !some || k.Length == 0 {
+		if !some {
 			return
 		}
-		prefix := appendUID(nil, k.UID)
-		items, err := c.entryItems(k, st, prefix, s, reverse)
+		prefixBytes := len(c.elementPrefix(u))
+		items, err := c.entryItems(u, small, s, reverse)
 		if err != nil {
 			yield(streamEntry{}, err)
 			return
@@ -52,7 +54,7 @@ func (c *Call) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limi
 		for item, err := range items {
 			var e streamEntry
 			if err == nil {
-				e, err = parseStreamEntry(item.Doc, len(prefix))
+				e, err = parseStreamEntry(item.Doc, prefixBytes)
 			}
 			if err != nil {
 				yield(e, err)
@@ -70,21 +72,21 @@ func (c *Call) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limi
 
 // entryItems are the documents of entries from one end of an interval on, to
 // its other end or beyond.
-func (c *Call) entryItems(k *keyDoc, st *stream, prefix []byte, s idSpan, reverse bool) (iter.Seq2[firn.Item, error], error) {
+func (c *Call) entryItems(u uid, small bool, s idSpan, reverse bool) (iter.Seq2[firn.Item, error], error) {
 	index := c.work.elements.ByID()
-	from := s.from.appendKey(slices.Clone(prefix))
-	to := s.to.appendKey(slices.Clone(prefix))
-	if k.Length <= smallStream && st.added <= k.Length+smallStream {
-		small, err := c.R.Ordered(index, prefix)
-		switch {
-		case err != nil:
-			return nil, err
-		case reverse:
-			return small.Descend(to), nil
-		}
-		return small.Ascend(from), nil
+	from := slices.Clone(c.entryID(u, s.from))
+	to := slices.Clone(c.entryID(u, s.to))
+	if !small {
+		return c.R.Scan(firn.Range{Index: index, From: from, To: append(to, 0), Reverse: reverse}), nil
 	}
-	return c.R.Scan(firn.Range{Index: index, From: from, To: append(to, 0), Reverse: reverse}), nil
+	all, err := c.R.Ordered(index, c.elementPrefix(u))
+	switch {
+	case err != nil:
+		return nil, err
+	case reverse:
+		return all.Descend(to), nil
+	}
+	return all.Ascend(from), nil
 }
 
 // entryAt is the entry of an id; ok is false if it is not there.
@@ -92,13 +94,13 @@ func (c *Call) entryAt(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bo
 	if id.less(st.first) || st.last.less(id) || k.Length == 0 {
 		return e, false, nil
 	}
-	prefix := c.elementPrefix(k.UID)
+	prefixBytes := len(c.elementPrefix(k.UID))
 	doc, err := c.R.Get(c.work.elements, c.entryID(k.UID, id))
 	if err == firn.ErrNotFound {
 		return e, false, nil
 	}
 	if err == nil {
-		e, err = parseStreamEntry(doc, len(prefix))
+		e, err = parseStreamEntry(doc, prefixBytes)
 	}
 	return e, err == nil, err
 }
@@ -109,7 +111,7 @@ func (c *Call) entryID(u uid, id streamID) []byte {
 	return c.work.element
 }
 
-// edgeEntry is the first entry after an id; ok is false if there is none.
+// entryAfter is the first entry after an id; ok is false if there is none.
 func (c *Call) entryAfter(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
 	from, some := id.next()
 	if !some {
