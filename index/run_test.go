@@ -102,6 +102,9 @@ func TestRunAgreesWithAList(t *testing.T) {
 		t.Run(fmt.Sprintf("groups=%d", groups), func(t *testing.T) {
 			random, r := seeded(t), newRun()
 			want, last := fillRun(t, random, r, groups)
+			for _, reverse := range []bool{false, true} { // before other reads sort what is recent
+				checkScan(t, r, want, schema.KeyRange{Index: schema.ByID(1), Reverse: reverse}, last, 7)
+			}
 			for range 300 {
 				at := schema.Timestamp(random.Int64N(int64(last) + 20))
 				x := schema.ByID(1) + schema.IndexID(random.IntN(4))

@@ -11,7 +11,11 @@ import (
 // key without such an entry is passed over. rest is what is still to scan;
 // done says that nothing is.
 func (r *Run) Scan(dst []schema.Entry, kr schema.KeyRange, at schema.Timestamp, limit int) (entries []schema.Entry, rest schema.KeyRange, done bool) {
-	r.lockSorted()
+	r.mu.RLock()
+	if len(r.recent) > maxUnsorted {
+		r.mu.RUnlock()
+		r.lockSorted()
+	}
 	defer r.mu.RUnlock()
 	windows := r.windows(kr)
 	for limit > 0 {
@@ -56,7 +60,24 @@ func (r *Run) windows(kr schema.KeyRange) []window {
 			windows = append(windows, window(p[from:to]))
 		}
 	}
+	if w := r.recentIn(kr); len(w) > 0 {
+		windows = append(windows, w)
+	}
 	return windows
+}
+
+// recentIn is what lies in a range and is not in a part yet: little, or all
+// would have been sorted. So a transaction that scans and writes by turns does
+// not sort at every turn.
+func (r *Run) recentIn(kr schema.KeyRange) window {
+	var found window
+	for _, e := range r.recent {
+		if e.Index == kr.Index && e.Key >= kr.From && (kr.To == "" || e.Key < kr.To) {
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, compare)
+	return found
 }
 
 // nextKey is the first key that any window has, or the last in reverse.

@@ -18,6 +18,7 @@ const (
 	expiryIndex    = "expiry"
 	scoreIndex     = "score"
 	endIndex       = "end"
+	consumerIndex  = "consumer"
 )
 
 // Tables is what a store must declare to be served: pass it as
@@ -38,7 +39,8 @@ const (
 // The index expiry of keys leads from (expires_at_ms, id) to each key that
 // has an expiry; score from (collection uid, score, member) to each member of
 // a sorted set; end from (collection uid, expires_at_ms, field) to each
-// lifetime.
+// lifetime; consumer of groups from (collection uid, group, consumer, entry)
+// to each pending entry.
 func Tables() []firn.TableSpec {
 	return []firn.TableSpec{
 		{Name: databasesTable},
@@ -50,7 +52,7 @@ func Tables() []firn.TableSpec {
 		},
 		{Name: elementsTable, Prefix: 2},
 		{Name: scoresTable, Prefix: 2, Indexes: []firn.IndexSpec{{Name: scoreIndex, Prefix: 2, Keys: scoreKeys}}},
-		{Name: groupsTable, Prefix: 2},
+		{Name: groupsTable, Prefix: 2, Indexes: []firn.IndexSpec{{Name: consumerIndex, Prefix: 2, Keys: pendingKeys}}},
 		{Name: lifetimesTable, Prefix: 2, Indexes: []firn.IndexSpec{{Name: endIndex, Prefix: 2, Keys: endKeys}}},
 	}
 }
@@ -83,6 +85,8 @@ type catalog struct {
 	byScore   *firn.Index
 	byEnd     *firn.Index
 
+	byConsumer *firn.Index
+
 	databaseCount int          // how many databases there are, 1 and up
 	maxBulkBytes  atomic.Int64 // proto-max-bulk-len: the longest string
 
@@ -105,6 +109,7 @@ func newCatalog(store *firn.Store, databaseCount int) *catalog {
 		expiry:        keys.Index(expiryIndex),
 		byScore:       store.Table(scoresTable).Index(scoreIndex),
 		byEnd:         store.Table(lifetimesTable).Index(endIndex),
+		byConsumer:    store.Table(groupsTable).Index(consumerIndex),
 		databaseCount: databaseCount,
 	}
 	t.maxBulkBytes.Store(defaultMaxBulkBytes)

@@ -1,0 +1,250 @@
+package redis
+
+import "github.com/firndb/firn/resp"
+
+// Errors of XGROUP.
+const (
+	errGroupKey    = Error("ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.")
+	errGroupExists = Error("BUSYGROUP Consumer Group name already exists")
+	errGroupRead   = Error("ERR value for ENTRIESREAD must be positive or -1")
+)
+
+// groupCommand is the container of the commands that write groups, which the
+// operations of their key documents are called after.
+var groupCommand = Command{Name: "XGROUP"}
+
+// asXGroup makes a subcommand write as XGROUP.
+func asXGroup(run func(*Call) error) func(*Call) error {
+	return func(c *Call) error {
+		c.Cmd = &groupCommand
+		return run(c)
+	}
+}
+
+// xGroupSyntax is the answer to options that XGROUP does not know.
+func xGroupSyntax(sub string) error {
+	return Error("ERR unknown subcommand or wrong number of arguments for '" + sub + "'. Try XGROUP HELP.")
+}
+
+// streamGroupOptions are those of CREATE and SETID.
+type streamGroupOptions struct {
+	make bool // MKSTREAM
+	read int64
+}
+
+func parseStreamGroupOptions(c *Call, sub string) (o streamGroupOptions, err error) {
+	o.read = -1
+	args := c.Args
+	for i := 3; i < len(args); i++ {
+		switch {
+		case sub == "CREATE" && is(args[i], "MKSTREAM"):
+			o.make = true
+		case is(args[i], "ENTRIESREAD") && i+1 < len(args):
+			i++
+			var ok bool
+			if o.read, ok = resp.ParseInt(args[i]); !ok {
+				return o, errNotInteger
+			}
+			if o.read < -1 {
+				return o, errGroupRead
+			}
+		default:
+			return o, xGroupSyntax(sub)
+		}
+	}
+	return o, nil
+}
+
+// openStreamGroup opens the stream and the group of an XGROUP subcommand that needs
+// both.
+func (c *Call) openStreamGroup() (s slot, st stream, g streamGroup, err error) {
+	if s, st, err = c.openStream(c.Args[0]); err != nil {
+		return s, st, g, err
+	}
+	if !s.live {
+		return s, st, g, errGroupKey
+	}
+	g, ok, err := c.findStreamGroup(&s.key, c.Args[1])
+	if err == nil && !ok {
+		err = noConsumerGroup(c.Args[0], c.Args[1])
+	}
+	return s, st, g, err
+}
+
+func noConsumerGroup(key, name []byte) error {
+	return Error("NOGROUP No such consumer group '" + string(cutAtZero(name)) + "' for key name '" + string(cutAtZero(key)) + "'")
+}
+
+// groupCreateArgs and groupSetArgs are the most arguments that the
+// subcommands take, each option once.
+const (
+	groupCreateArgs = 6
+	groupSetArgs    = 5
+)
+
+func xGroupCreate(c *Call) error {
+	o, err := parseStreamGroupOptions(c, "CREATE")
+	if err != nil {
+		return err
+	}
+	s, st, err := c.openStream(c.Args[0])
+	switch {
+	case err != nil:
+		return err
+	case !s.live && !o.make:
+		return errGroupKey
+	case len(c.Args) > groupCreateArgs:
+		return xGroupSyntax("CREATE")
+	}
+	last := st.last
+	if string(c.Args[2]) != "$" {
+		if last, err = parseID(c.Args[2], 0); err != nil {
+			return err
+		}
+	}
+	_, exists, err := c.findStreamGroup(&s.key, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if exists {
+		return errGroupExists
+	}
+	st.groups++
+	st.serial++
+	g := streamGroup{serial: st.serial, last: last, read: o.read}
+	if err := c.Tx.Put(c.work.groups, c.groupID(s.key.UID, c.Args[1]), g.encode()); err != nil {
+		return err
+	}
+	c.Reply.Simple("OK")
+	c.notify(eventStream, "xgroup-create", c.Args[0])
+	return c.writeStream(&s, &st)
+}
+
+func xGroupSetID(c *Call) error {
+	o, err := parseStreamGroupOptions(c, "SETID")
+	if err != nil {
+		return err
+	}
+	s, st, g, err := c.openStreamGroup()
+	if err != nil {
+		return err
+	}
+	if len(c.Args) > groupSetArgs {
+		return xGroupSyntax("SETID")
+	}
+	g.last, g.read = st.last, o.read
+	if string(c.Args[2]) != "$" {
+		if g.last, err = parseOpenID(c.Args[2], 0); err != nil {
+			return err
+		}
+	}
+	if err := c.Tx.Put(c.work.groups, c.groupID(s.key.UID, g.name), g.encode()); err != nil {
+		return err
+	}
+	c.Reply.Simple("OK")
+	c.notify(eventStream, "xgroup-setid", c.Args[0])
+	return c.writeStream(&s, &st)
+}
+
+func xGroupDestroy(c *Call) error {
+	s, st, err := c.openStream(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if !s.live {
+		return errGroupKey
+	}
+	g, ok, err := c.findStreamGroup(&s.key, c.Args[1])
+	if err != nil {
+		return err
+	}
+	replyFlag(c, ok)
+	if !ok {
+		return nil
+	}
+	if err := c.openGroupLedger(c.Args[0], &s.key, g).destroy(); err != nil {
+		return err
+	}
+	st.groups--
+	c.notify(eventStream, "xgroup-destroy", c.Args[0])
+	return c.writeStream(&s, &st)
+}
+
+func xGroupCreateConsumer(c *Call) error {
+	s, st, g, err := c.openStreamGroup()
+	if err != nil {
+		return err
+	}
+	l := c.openGroupLedger(c.Args[0], &s.key, g)
+	_, made, err := l.join(c.Args[2])
+	if err != nil {
+		return err
+	}
+	replyFlag(c, made)
+	return c.writeGroupLedger(l, &s, &st)
+}
+
+func xGroupDelConsumer(c *Call) error {
+	s, st, g, err := c.openStreamGroup()
+	if err != nil {
+		return err
+	}
+	l := c.openGroupLedger(c.Args[0], &s.key, g)
+	m, err := l.find(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		c.Reply.Int(0)
+		return nil
+	}
+	n, err := l.dismiss(m)
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(n)
+	c.notify(eventStream, "xgroup-delconsumer", c.Args[0])
+	return c.writeGroupLedger(l, &s, &st)
+}
+
+// writeGroupLedger stores a group that a command has changed, and the key.
+func (c *Call) writeGroupLedger(l *groupLedger, s *slot, st *stream) error {
+	if !l.changed {
+		return nil
+	}
+	if err := l.write(); err != nil {
+		return err
+	}
+	return c.writeStream(s, st)
+}
+
+func xGroupHelp(c *Call) error {
+	return replyStreamHelp(c, []string{
+		"XGROUP <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+		"CREATE <key> <groupname> <id|$> [option]",
+		"    Create a new consumer group. Options are:",
+		"    * MKSTREAM",
+		"      Create the empty stream if it does not exist.",
+		"    * ENTRIESREAD entries_read",
+		"      Set the group's entries_read counter (internal use).",
+		"CREATECONSUMER <key> <groupname> <consumer>",
+		"    Create a new consumer in the specified group.",
+		"DELCONSUMER <key> <groupname> <consumer>",
+		"    Remove the specified consumer.",
+		"DESTROY <key> <groupname>",
+		"    Remove the specified group.",
+		"SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]",
+		"    Set the current group ID and entries_read counter.",
+		"HELP",
+		"    Prints this help.",
+	})
+}
+
+// replyStreamHelp appends the lines of a container's help.
+func replyStreamHelp(c *Call, lines []string) error {
+	c.Reply.Array(len(lines))
+	for _, line := range lines {
+		c.Reply.Simple(line)
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package redis
+
+import (
+	"bytes"
+
+	"github.com/firndb/firn/resp"
+)
+
+func xAck(c *Call) error {
+	s, st, err := c.openStream(c.Args[0])
+	if err != nil {
+		return err
+	}
+	g, ok := streamGroup{}, s.live
+	if ok {
+		if g, ok, err = c.findStreamGroup(&s.key, c.Args[1]); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		c.Reply.Int(0)
+		return nil
+	}
+	for _, arg := range c.Args[2:] {
+		if _, err := parseID(arg, 0); err != nil {
+			return err
+		}
+	}
+	l := c.openGroupLedger(c.Args[0], &s.key, g)
+	n := int64(0)
+	for _, arg := range c.Args[2:] {
+		id, _ := parseID(arg, 0)
+		d, ok, err := c.findPending(l.uid, &l.group, id)
+		if err == nil && ok {
+			n++
+			err = l.take(&d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	c.Reply.Int(n)
+	return c.writeGroupLedger(l, &s, &st)
+}
+
+// pendingQuery is what XPENDING with a range is asked for.
+type pendingQuery struct {
+	minIdle  int64
+	within   idSpan
+	count    int64
+	consumer []byte // nil: any
+}
+
+func parsePendingQuery(args [][]byte) (q pendingQuery, err error) {
+	if len(args) < 3 || len(args) > 6 {
+		return q, errSyntax
+	}
+	var ok bool
+	if is(args[0], "IDLE") {
+		if q.minIdle, ok = resp.ParseInt(args[1]); !ok {
+			return q, errNotInteger
+		}
+		if args = args[2:]; len(args) < 3 {
+			return q, errSyntax
+		}
+	}
+	if q.count, ok = resp.ParseInt(args[2]); !ok {
+		return q, errNotInteger
+	}
+	if q.within, err = parseIDSpan(args[0], args[1]); err != nil {
+		return q, err
+	}
+	if len(args) > 3 {
+		q.consumer = args[3]
+	}
+	return q, nil
+}
+
+func xPending(c *Call) error {
+	var q pendingQuery
+	var err error
+	if len(c.Args) > 2 {
+		if q, err = parsePendingQuery(c.Args[2:]); err != nil {
+			return err
+		}
+	}
+	k, ok, err := c.findKind(c.Args[0], kindStream)
+	if err != nil {
+		return err
+	}
+	var g streamGroup
+	if ok {
+		if g, ok, err = c.findStreamGroup(&k, c.Args[1]); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		return noGroup(c.Args[0], c.Args[1], "")
+	}
+	if len(c.Args) == 2 {
+		return c.replyPendingSummary(k.UID, &g)
+	}
+	return c.replyPending(k.UID, &g, &q)
+}
+
+// replyPendingSummary appends how many entries are pending, the first and the
+// last of them, and how many each consumer has.
+func (c *Call) replyPendingSummary(u uid, g *streamGroup) error {
+	c.Reply.Array(4)
+	c.Reply.Int(g.pending.count)
+	if g.pending.count == 0 {
+		c.Reply.Null()
+		c.Reply.Null()
+		c.Reply.NullArray()
+		return nil
+	}
+	for _, reverse := range []bool{false, true} {
+		for d, err := range c.eachPending(u, g, nil, idSpan{to: greatestID}, reverse, 1) {
+			if err != nil {
+				return err
+			}
+			c.replyID(d.id)
+		}
+	}
+	start, n := len(c.Reply.Buf), 0
+	for m, err := range c.groupConsumers(u, g) {
+		if err != nil {
+			return err
+		}
+		if m.pending.count > 0 {
+			c.Reply.Array(2)
+			c.Reply.Bulk(m.name)
+			c.Reply.BulkInt(m.pending.count)
+			n++
+		}
+	}
+	c.insertHeader(start, '*', n)
+	return nil
+}
+
+// replyPending appends the pending entries that a query asks for.
+func (c *Call) replyPending(u uid, g *streamGroup, q *pendingQuery) error {
+	var m *streamConsumer
+	if q.consumer != nil {
+		found, ok, err := c.findStreamConsumer(u, g.serial, q.consumer)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			c.Reply.Array(0)
+			return nil
+		}
+		m = &found
+	}
+	start, n, now := len(c.Reply.Buf), int64(0), c.now()
+	if q.count > 0 {
+		for d, err := range c.eachPending(u, g, m, q.within, false, 0) {
+			if err != nil {
+				return err
+			}
+			if q.minIdle != 0 && now-d.delivered < q.minIdle {
+				continue
+			}
+			c.Reply.Array(4)
+			c.replyID(d.id)
+			c.Reply.Bulk(d.consumer)
+			c.Reply.Int(max(now-d.delivered, 0))
+			c.Reply.Int(d.count)
+			if n++; n == q.count {
+				break
+			}
+		}
+	}
+	c.insertHeader(start, '*', int(n))
+	return nil
+}
+
+// streamClaim is what XCLAIM and XAUTOCLAIM are asked for.
+type streamClaim struct {
+	minIdle   int64
+	delivered int64 // XCLAIM: when the entries count as delivered; -1: now
+	count     int64 // XCLAIM: the eachPending from then on; -1: one more. XAUTOCLAIM: the most entries
+	force     bool
+	justID    bool
+	last      streamID // raises the group's last id to this
+	from      streamID // XAUTOCLAIM: where to begin
+}
+
+// claimedGroup opens the group that entries are claimed in.
+func (c *Call) claimedGroup() (s slot, st stream, g streamGroup, err error) {
+	if s, st, err = c.openStream(c.Args[0]); err != nil {
+		return s, st, g, err
+	}
+	ok := s.live
+	if ok {
+		if g, ok, err = c.findStreamGroup(&s.key, c.Args[1]); err != nil {
+			return s, st, g, err
+		}
+	}
+	if !ok {
+		err = noGroup(c.Args[0], c.Args[1], "")
+	}
+	return s, st, g, err
+}
+
+// parseMinIdle reads the least idle time of a claim.
+func parseMinIdle(arg []byte, command string) (int64, error) {
+	n, ok := resp.ParseInt(arg)
+	if !ok {
+		return 0, Error("ERR Invalid min-idle-time argument for " + command)
+	}
+	return max(n, 0), nil
+}
+
+// parseClaim reads XCLAIM's ids and options; ids is how many arguments are
+// ids.
+func parseClaim(c *Call) (o streamClaim, ids [][]byte, err error) {
+	o = streamClaim{delivered: -1, count: -1}
+	if o.minIdle, err = parseMinIdle(c.Args[3], "XCLAIM"); err != nil {
+		return o, nil, err
+	}
+	args := c.Args[4:]
+	n := 0
+	for ; n < len(args); n++ {
+		if _, err := parseID(args[n], 0); err != nil {
+			break
+		}
+	}
+	ids, args = args[:n], args[n:]
+	for i := 0; i < len(args); i++ {
+		used, err := o.parse(c, args[i:])
+		if err != nil {
+			return o, nil, err
+		}
+		i += used
+	}
+	return o, ids, nil
+}
+
+// parse reads one of XCLAIM's options, and returns how many arguments follow
+// its name.
+func (o *streamClaim) parse(c *Call, args [][]byte) (used int, err error) {
+	word, ok := args[0], true
+	switch {
+	case is(word, "FORCE"):
+		o.force = true
+		return 0, nil
+	case is(word, "JUSTID"):
+		o.justID = true
+		return 0, nil
+	case len(args) == 1:
+	case is(word, "IDLE"):
+		o.delivered, ok = resp.ParseInt(args[1])
+		o.delivered = c.now() - o.delivered
+	case is(word, "TIME"):
+		o.delivered, ok = resp.ParseInt(args[1])
+	case is(word, "RETRYCOUNT"):
+		o.count, ok = resp.ParseInt(args[1])
+	case is(word, "LASTID"):
+		o.last, err = parseID(args[1], 0)
+		return 1, err
+	default:
+		args = args[:1]
+	}
+	switch {
+	case len(args) == 1:
+		return 0, Error("ERR Unrecognized XCLAIM option '" + string(cutAtZero(word)) + "'")
+	case !ok:
+		return 0, Error("ERR Invalid " + string(bytes.ToUpper(word)) + " option argument for XCLAIM")
+	}
+	return 1, nil
+}
