@@ -173,8 +173,8 @@ func (c *Call) rewrite(q *sequence, rank, n int64, without []int64) error {
 	return nil
 }
 
-// trim keeps n items from a rank on.
-func (c *Call) trim(q *sequence, rank, n int64) error {
+// trimItems keeps n items from a rank on.
+func (c *Call) trimItems(q *sequence, rank, n int64) error {
 	if n < q.length-n {
 		return c.rewrite(q, rank, n, nil)
 	}

@@ -176,7 +176,7 @@ func lTrim(c *Call) error {
 	case 0:
 		q.shrink(q.length)
 	default:
-		if err := c.trim(&q, rank, n); err != nil {
+		if err := c.trimItems(&q, rank, n); err != nil {
 			return err
 		}
 	}
