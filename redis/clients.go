@@ -91,7 +91,7 @@ func (s *Session) describe() string {
 		flags = "x"
 	}
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=0 psub=0 ssub=0 multi=%d "+
-		"events=r cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s asof=%s",
+		"events=r cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s asof=%s",
 		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
-		flags, v.db, s.queued.Load(), command, v.proto, v.library, v.libraryVersion, v.asof)
+		flags, v.db, s.queued.Load(), command, s.user.Load().name, v.proto, v.library, v.libraryVersion, v.asof)
 }

@@ -137,6 +137,10 @@ func (s *Session) execQueue(out []byte, r firn.Reader, tx *firn.Tx) ([]byte, err
 			out = append(out, q.reply...)
 			continue
 		}
+		if err := s.permitQueued(q.cmd, q.args); err != nil {
+			out = s.fail(out, q, err)
+			continue
+		}
 		var err error
 		if out, err = s.run(out, q, r, tx); err == nil {
 			continue

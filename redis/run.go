@@ -79,6 +79,7 @@ func (s *Session) Run() Need {
 			return NeedCold
 		}
 	}
+	s.countKeys()
 	if s.closing || s.killed.Load() {
 		return NeedClose
 	}
@@ -137,6 +138,9 @@ func (s *Session) prepare(words [][]byte) {
 	if u.err == nil {
 		u.err = s.check(u.cmd)
 	}
+	if u.err == nil {
+		u.err = s.permit(u.cmd, u.args)
+	}
 	if u.err != nil {
 		s.multi.spoiled = true
 	}
@@ -153,7 +157,7 @@ func (s *Session) prepare(words [][]byte) {
 // check says whether the session may run a command at all.
 func (s *Session) check(cmd *entry) error {
 	switch {
-	case !s.authed && cmd.Flags&NoAuth == 0:
+	case !s.authed && cmd.Flags&NoAuth == 0 && !s.srv.acl.open():
 		return errNoAuth
 	case s.multi.on && cmd.Flags&NoMulti != 0:
 		return errInMulti
@@ -261,13 +265,14 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	}
 	c.Reply = resp.Writer{Proto: s.proto, Buf: out}
 	start := len(out)
-	took := u.cmd.begin()
+	began := s.begin(u)
 	err := u.cmd.Run(c)
-	u.cmd.end(took)
+	s.end(u, began)
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
 	switch {
 	case err != nil && errors.Is(err, firn.ErrCold):
+		u.cmd.calls.Add(-1) // it runs again
 		return out[:start], err
 	case err != nil:
 		u.cmd.failed.Add(1)

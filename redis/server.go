@@ -14,8 +14,6 @@
 package redis
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -28,6 +26,7 @@ import (
 type Options struct {
 	Databases  int    // how many SELECT knows; 0: 16
 	Password   string // what AUTH asks for; empty: nothing is asked
+	ACLFile    string // where ACL LOAD and ACL SAVE find users; empty: nowhere
 	MaxClients int    // more are turned away; 0: 10,000
 	Version    string // Firn's own version, for INFO and HELLO
 	Path       string // the store's file, for CONFIG GET and INFO
@@ -74,16 +73,22 @@ const redisVersion = "7.4.0"
 // settings, the clients and the counters. It starts no goroutine and is safe
 // for concurrent use.
 type Server struct {
-	store   *firn.Store
-	opts    Options
-	table   *table
-	catalog *catalog
-	config  config
-	clients clients
-	stats   stats
-	runID   string
-	started time.Time
+	store    *firn.Store
+	opts     Options
+	table    *table
+	catalog  *catalog
+	config   config
+	clients  clients
+	stats    stats
+	acl      *acl
+	slow     slowLog
+	latency  latency
+	expiries expiries
+	runID    string
+	replID   atomic.Pointer[string] // what INFO calls master_replid
+	started  time.Time
 
+	passive  atomic.Bool // DEBUG SET-ACTIVE-EXPIRE 0: the sweeper rests
 	shutdown sync.Once
 	nextID   atomic.Int64
 }
@@ -92,16 +97,20 @@ type Server struct {
 // the last session has ended. The store must have been opened with [Tables].
 func New(store *firn.Store, o Options) *Server {
 	o = o.withDefaults()
-	var id [20]byte
-	rand.Read(id[:])
+	id := randomID()
 	srv := &Server{
 		store:   store,
 		opts:    o,
 		table:   newTable(Commands()),
 		catalog: newCatalog(store, o.Databases),
-		runID:   hex.EncodeToString(id[:]),
+		runID:   id,
 		started: o.Now(),
 	}
+	srv.replID.Store(&id)
+	srv.slow.init()
+	srv.latency.slow = &srv.slow
+	srv.acl = newACL(srv.table, o.Password)
+	srv.acl.file = o.ACLFile
 	srv.config.init(o)
 	srv.clients.byID = make(map[int64]*Session)
 	return srv

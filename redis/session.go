@@ -86,16 +86,20 @@ type Session struct {
 	block bool           // the goroutine that runs the session may wait for the file
 	peek  func(*firn.Snapshot) error
 
-	proto  int
-	db     int
-	authed bool
-	mute   muting
-	asof   firn.Timestamp // CLIENT ASOF; 0: the present
-	last   firn.Timestamp // of this session's last commit
-	multi  multi
-	watch  map[watched]keyState // how WATCH found the keys
-	who    identity
-	inbox  inbox
+	proto   int
+	db      int
+	authed  bool
+	ended   time.Duration           // when the last timed command ended, by clock
+	handed  time.Duration  // when the batch was, by clock; 0: nobody wants to know
+	endedIn firn.Timestamp          // the last transaction in which one was timed
+	user    atomic.Pointer[account] // who the client is; never nil
+	mute    muting
+	asof    firn.Timestamp // CLIENT ASOF; 0: the present
+	last    firn.Timestamp // of this session's last commit
+	multi   multi
+	watch   map[watched]keyState // how WATCH found the keys
+	who     identity
+	inbox   inbox
 
 	// What other sessions read of this one.
 	cmd    atomic.Pointer[entry] // the last command
@@ -139,7 +143,8 @@ func (s *Session) reset() {
 	s.multi.end()
 	s.queued.Store(-1)
 	s.unwatch()
-	s.setAuthed(s.srv.config.password() == "")
+	s.user.Store(s.srv.acl.standard)
+	s.setAuthed(s.srv.acl.open())
 	s.publish()
 }
 

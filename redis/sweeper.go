@@ -26,12 +26,20 @@ type Sweeper struct {
 	store  *firn.Store
 	keys   *firn.Table
 	expiry *firn.Index
+	server *Server // whose statistics are kept; nil: none are
 }
 
 // NewSweeper makes the sweeper of a store that was opened with Tables.
 func NewSweeper(store *firn.Store) *Sweeper {
 	keys := store.Table(keysTable)
 	return &Sweeper{store: store, keys: keys, expiry: keys.Index(expiryIndex)}
+}
+
+// NewSweeper makes the sweeper of the server's store. What it does is in INFO.
+func (srv *Server) NewSweeper() *Sweeper {
+	s := NewSweeper(srv.store)
+	s.server = srv
+	return s
 }
 
 // Run sweeps until ctx ends or the store is closed, then returns nil. When the
@@ -46,7 +54,14 @@ func (s *Sweeper) Run(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
+		if s.server != nil && s.server.passive.Load() {
+			continue
+		}
+		began := clock()
 		err := s.sweep(ctx)
+		if s.server != nil {
+			s.server.swept(clock() - began)
+		}
 		switch {
 		case ctx.Err() != nil, errors.Is(err, firn.ErrClosed):
 			return nil
@@ -63,8 +78,12 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 		if err != nil || !due {
 			return err
 		}
-		if _, err := s.step(ctx); err != nil {
+		n, err := s.step(ctx)
+		if err != nil {
 			return err
+		}
+		if s.server != nil {
+			s.server.stats.expired.Add(int64(n))
 		}
 	}
 	return nil

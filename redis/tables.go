@@ -85,6 +85,7 @@ type catalog struct {
 
 	databaseCount int          // how many databases there are, 1 and up
 	maxBulkBytes  atomic.Int64 // proto-max-bulk-len: the longest string
+	encodings     encodingLimits
 	cursors       cursors
 }
 
@@ -104,6 +105,7 @@ func newCatalog(store *firn.Store, databaseCount int) *catalog {
 		databaseCount: databaseCount,
 	}
 	t.maxBulkBytes.Store(defaultMaxBulkBytes)
+	t.encodings.init()
 	return t
 }
 
@@ -120,6 +122,8 @@ type workspace struct {
 	field   []byte // a decoded sub-key
 
 	digits [20]byte // a printed integer
+
+	hits, misses int64 // keys that reads found and did not, not yet in the server's statistics
 
 	uidTS firn.Timestamp // the transaction that uidN counts in
 	uidN  int64          // collection uids given out in it
