@@ -248,7 +248,7 @@ func aclCat(c *Call) error {
 	}
 	var names []string
 	for _, e := range c.Session.srv.table.numbered {
-		if e.Run != nil && e.category()&category != 0 {
+		if e.Run != nil && e.in&category != 0 {
 			names = append(names, e.full)
 		}
 	}

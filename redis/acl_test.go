@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -309,5 +310,74 @@ func TestManyRulesAreRefused(t *testing.T) {
 	}
 	if err != errACLTooMany {
 		t.Errorf("selectors: got %v after %d, want %v", err, n, errACLTooMany)
+	}
+}
+
+// TestDescriptionsMakeTheSameUser applies random rules, and the description of
+// what they made to another user: both may do the same.
+func TestDescriptionsMakeTheSameUser(t *testing.T) {
+	seed := rand.Uint64()
+	defer func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	}()
+	random := rand.New(rand.NewPCG(seed, 0))
+	l := newACL(newTable(Commands()), "")
+	pick := func(from ...string) string { return from[random.IntN(len(from))] }
+	rule := func() string {
+		switch random.IntN(8) {
+		case 0:
+			return pick("on", "off", "nopass", "resetpass", ">p", ">q", "<p", "reset", "sanitize-payload", "clearselectors")
+		case 1:
+			return pick("~a*", "%R~b", "%W~b", "%RW~c", "allkeys", "resetkeys", "~*", "&x", "&y*", "allchannels", "resetchannels")
+		case 2:
+			return pick("+@all", "-@all", "+select|1", "+select|2", "-select", "+config|get", "-config")
+		case 3:
+			return "(" + pick("+get", "+@hash", "-@all", "+@all -@admin", "+select|7") + " " + pick("~k", "%W~k", "allkeys", "&z") + ")"
+		case 4, 5:
+			return pick("+@", "-@") + categoryNames[random.IntN(len(categoryNames))]
+		}
+		return pick("+", "-") + l.table.numbered[random.IntN(len(l.table.numbered))].full
+	}
+	for range 100 {
+		r := &rights{selectors: []selector{l.newSelector()}}
+		var rules []string
+		for range random.IntN(30) {
+			rules = append(rules, rule())
+			if err := l.applyUser(r, rules[len(rules)-1]); err != nil && err != errACLPattern && err != errACLChannel && err != errACLNoPassword {
+				t.Fatalf("%q: %v", rules[len(rules)-1], err)
+			}
+		}
+		text := l.describe(newAccount("u", r))
+		users, problems := l.parse(text)
+		if problems != "" {
+			t.Fatalf("%q of %q: %s", text, rules, problems)
+		}
+		again := users["u"]
+		if got := l.describe(newAccount("u", again)); got != text {
+			t.Errorf("rules %q:\n got %s\nwant %s", rules, got, text)
+		}
+		for i := range r.selectors {
+			for _, e := range l.table.numbered {
+				if got, want := again.selectors[i].commands.has(e), r.selectors[i].commands.has(e); got != want {
+					t.Errorf("rules %q, %s: got %t, want %t", rules, e.full, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestServerConversationsHoldOnAColdStore: where nothing is in memory, the
+// answers are the same.
+func TestServerConversationsHoldOnAColdStore(t *testing.T) {
+	for _, o := range []firn.Options{{Memory: -1}, {TailEntries: 1}} {
+		o.Durability = firn.None
+		for _, name := range []string{"testdata/acl.txt", "testdata/server.txt"} {
+			for _, s := range parseConversations(t, name) {
+				srv := New(openStore(t, o), Options{})
+				converse(t, s, newOurs(t, srv), func(byte) bool { return true })
+			}
+		}
 	}
 }

@@ -138,7 +138,7 @@ func (s commandSet) clone() commandSet { return append(commandSet(nil), s...) }
 // putCategory adds or takes out all commands of a category.
 func (t *table) putCategory(s commandSet, c category, in bool) {
 	for _, e := range t.numbered {
-		if e.category()&c != 0 {
+		if e.in&c != 0 {
 			s.put(e, in)
 		}
 	}

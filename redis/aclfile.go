@@ -25,7 +25,7 @@ func (srv *Server) LoadACL() error {
 		return nil
 	}
 	_, err := srv.acl.load()
-	return err
+	return plainError(err)
 }
 
 // SetUser makes a user, or changes one, by the rules of ACL SETUSER; the
@@ -35,7 +35,15 @@ func (srv *Server) SetUser(words string) error {
 	if len(fields) == 0 {
 		return errors.New("redis: a user needs a name")
 	}
-	return srv.acl.setUser(fields[0], fields[1:])
+	return plainError(srv.acl.setUser(fields[0], fields[1:]))
+}
+
+// plainError is an error without the code that only clients of Redis expect.
+func plainError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "ERR "))
 }
 
 // Open says whether clients need not authenticate.

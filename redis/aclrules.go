@@ -129,7 +129,7 @@ func (l *acl) closest(rest commandSet, future bool, used category) int {
 		diff, same := 0, 0
 		for _, e := range l.table.numbered {
 			switch {
-			case e.category()>>i&1 == 0:
+			case e.in>>i&1 == 0:
 			case rest.has(e) == future:
 				diff++
 			default:

@@ -311,7 +311,7 @@ func (l *acl) applyCommand(s *selector, name string, allow bool) error {
 		}
 		l.table.putCategory(s.commands, c, allow)
 		for e := range s.firstArgs {
-			if e.category()&c != 0 {
+			if e.in&c != 0 {
 				delete(s.firstArgs, e)
 			}
 		}

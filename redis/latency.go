@@ -31,7 +31,7 @@ var latencyCommands = []Command{{
 			Name: "HISTOGRAM", Args: "[command [command ...]]", Max: -1, Flags: Local | Admin, Since: "7.0.0",
 			Complexity: "O(N) where N is the number of commands with latency information being retrieved",
 			Summary:    "Returns the cumulative distribution of latencies of a subset or all commands.",
-			Differs:    "Of fast commands one in 16 is timed, and the counts are projected from those.",
+			Differs:    "Of fast commands and of writes one in 16 is timed, and the counts are projected from those.",
 			Run:        latencyHistogram,
 		},
 		{

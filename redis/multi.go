@@ -97,6 +97,10 @@ func (m *multi) readAhead(s *Session) {
 		if u.cmd.Flags&onWorker == 0 || u.reply != nil {
 			continue
 		}
+		if err := s.permitQueued(u.cmd, u.args); err != nil {
+			u.reply = s.fail(nil, u, err)
+			continue
+		}
 		u.reply, _ = s.run(nil, u, nil, nil)
 	}
 	m.past = false

@@ -90,7 +90,8 @@ type Session struct {
 	db      int
 	authed  bool
 	ended   time.Duration           // when the last timed command ended, by clock
-	handed  time.Duration  // when the batch was, by clock; 0: nobody wants to know
+	sampled bool                    // the command that runs counts for the statistics of times
+	handed  time.Duration           // when the batch was, by clock; 0: nobody wants to know
 	endedIn firn.Timestamp          // the last transaction in which one was timed
 	user    atomic.Pointer[account] // who the client is; never nil
 	mute    muting

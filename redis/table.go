@@ -44,7 +44,8 @@ type entry struct {
 	full string   // lower case, after its container's: "client|id"
 	sub  []*entry // sorted by name
 
-	number int // in table.numbered
+	number int      // in table.numbered
+	in     category // what category says
 
 	calls, rejected, failed atomic.Int64
 	sampled, sampledNS      atomic.Int64              // calls that were timed, and their time
@@ -71,7 +72,7 @@ func newTable(commands []Command) *table {
 
 // enumerate gives a command and its subcommands their numbers.
 func (t *table) enumerate(e *entry) {
-	e.number = len(t.numbered)
+	e.number, e.in = len(t.numbered), e.category()
 	t.numbered = append(t.numbered, e)
 	for _, sub := range e.sub {
 		t.enumerate(sub)

@@ -8,7 +8,8 @@ import (
 
 // How long commands take. Reading the clock twice costs as much as a tenth of
 // a small read, so those are timed one in sampleEvery; whatever may be slow is
-// timed always, for the slow log has to show it.
+// timed always, for the slow log has to show it. Of reads and writes that are
+// many the statistics take one in sampleEvery, too.
 const (
 	sampleEvery = 16 // a power of two
 	quickArgs   = 16 // a fast command with more arguments may be slow
@@ -28,7 +29,8 @@ func clock() time.Duration { return time.Since(clockBase) + 1 }
 // begin counts a call, and returns when it began; 0 if it is not timed.
 func (s *Session) begin(u *unit) time.Duration {
 	n := u.cmd.calls.Add(1)
-	if n&(sampleEvery-1) != 1 && u.cmd.Flags&(Fast|Writes) == Fast && len(u.args) <= quickArgs && !s.block && !s.srv.slow.all.Load() {
+	s.sampled = n&(sampleEvery-1) == 1 || u.cmd.Flags&Fast == 0 && u.cmd.Flags&Writes == 0
+	if !s.sampled && u.cmd.Flags&(Fast|Writes) == Fast && len(u.args) <= quickArgs && !s.block && !s.srv.slow.all.Load() {
 		return 0
 	}
 	if tx := s.call.Tx; tx != nil {
@@ -48,7 +50,9 @@ func (s *Session) end(u *unit, began time.Duration) {
 	}
 	s.ended = clock()
 	took := s.ended - began
-	u.cmd.timed(took)
+	if s.sampled {
+		u.cmd.timed(took)
+	}
 	if took >= s.srv.slow.floor() {
 		s.slow(u, took)
 	}
