@@ -196,6 +196,22 @@ func writeError(err error) error {
 	return err
 }
 
+// Checkpoint moves what the write-ahead log has into the database file, as far
+// as no reader needs the old pages, and waits for the disk. Nothing depends on
+// it: the store does the same by itself when the log has grown.
+func (s *Store) Checkpoint(ctx context.Context) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	if _, err := s.engine.Checkpoint(); err != nil { // most of it, while commits go on
+		return writeError(err)
+	}
+	return writeError(s.writer.Maintain(ctx, func(a schema.Appender) error {
+		_, err := a.Checkpoint()
+		return err
+	}))
+}
+
 // Token names ts in this store's line of history, for a client to keep.
 func (s *Store) Token(ts Timestamp) string {
 	return journal.Token{Incarnation: s.incarnation, TS: ts}.String()

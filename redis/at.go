@@ -35,6 +35,9 @@ func atRun(c *Call) error {
 	if !e.readsKeys() {
 		return errATReads
 	}
+	if err := s.permit(e, args); err != nil {
+		return err
+	}
 	inner := *c
 	inner.Cmd, inner.Args, inner.past = &e.Command, args, true
 	start := len(c.Reply.Buf)

@@ -10,6 +10,7 @@ import "github.com/firndb/firn"
 // gather makes a batch of the pending write and what follows it.
 func (s *Session) gather() {
 	s.units, s.held, s.ran = s.units[:0], s.held[:0], 0
+	s.handOver()
 	for {
 		s.units = append(s.units, s.next)
 		s.pending = false
@@ -96,6 +97,7 @@ func (s *Session) decide(last firn.Timestamp, err error) {
 		s.outbox.clear()
 	}
 	s.deliver()
+	s.takeBack()
 	s.phase = phaseDecided
 	s.Wake()
 }

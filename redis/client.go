@@ -245,16 +245,17 @@ type killFilter struct {
 	id         int64
 	peer, addr string
 	isOf       func(*Session) bool // nil: of any type
+	user       *account            // nil: anybody's
 	withSelf   bool
 }
 
 func (f *killFilter) matches(s, self *Session) bool {
-	return (f.isOf == nil || f.isOf(s)) && (f.withSelf || s != self) &&
+	return (f.isOf == nil || f.isOf(s)) && (f.user == nil || f.user == s.user.Load()) && (f.withSelf || s != self) &&
 		(f.id == 0 || f.id == s.id) && (f.peer == "" || f.peer == s.peer) && (f.addr == "" || f.addr == s.addr)
 }
 
 // option takes one filter and its value.
-func (f *killFilter) option(name, value []byte) (err error) {
+func (f *killFilter) option(srv *Server, name, value []byte) (err error) {
 	switch {
 	case is(name, "ID"):
 		id, ok := resp.ParseInt(value)
@@ -270,7 +271,7 @@ func (f *killFilter) option(name, value []byte) (err error) {
 	case is(name, "LADDR"):
 		f.addr = string(value)
 	case is(name, "USER"):
-		if string(value) != "default" {
+		if f.user = srv.acl.find(string(value)); f.user == nil {
 			return Error(fmt.Sprintf("ERR No such user '%s'", cString(value, 128)))
 		}
 	case is(name, "SKIPME") && is(value, "YES"):
@@ -297,7 +298,7 @@ func clientKill(c *Call) error {
 		return errSyntax
 	}
 	for i := 0; i < len(c.Args); i += 2 {
-		if err := f.option(c.Args[i], c.Args[i+1]); err != nil {
+		if err := f.option(c.Session.srv, c.Args[i], c.Args[i+1]); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/firndb/firn/internal/glob"
@@ -25,6 +26,11 @@ var configCommands = []Command{{
 		},
 		help,
 		{
+			Name: "REWRITE", Flags: Local | Admin, Since: "2.8.0", Complexity: "O(1)",
+			Summary: "Refused: there is no configuration file, only flags.",
+			Run:     func(*Call) error { return Error("ERR The server is running without a config file") },
+		},
+		{
 			Name: "RESETSTAT", Flags: Local | Admin, Since: "2.0.0", Complexity: "O(1)",
 			Summary: "Resets the server's statistics.",
 			Run:     configResetStat,
@@ -40,6 +46,7 @@ var configCommands = []Command{{
 
 // config holds the settings that can change while the server runs.
 type config struct {
+	keptSettings
 	pass       atomic.Pointer[string]
 	maxClients atomic.Int64
 	timeout    atomic.Int64 // seconds a client may be idle; 0: for ever
@@ -76,32 +83,20 @@ func (srv *Server) KeepAliveSeconds() int64 { return srv.config.keepAlive.Load()
 // parameter is one setting, with its name and form in Redis.
 type parameter struct {
 	name string
+	also string // another name for it
 	get  func(srv *Server) string
 	set  func(srv *Server, value string) error // nil: it cannot be changed while the server runs
 }
 
-// parameters are the settings that CONFIG knows, by name. Those that are
-// always the same are there because clients and tools ask for them.
-func parameters() []parameter {
+// parameters are the settings that CONFIG knows, by name.
+var parameters = sync.OnceValue(func() []parameter {
 	all := []parameter{
-		fixed("activerehashing", "no"),
-		fixed("aof-use-rdb-preamble", "no"),
-		fixed("cluster-enabled", "no"),
-		fixed("daemonize", "no"),
-		fixed("dir", "."),
-		fixed("io-threads", "1"),
-		fixed("lazyfree-lazy-expire", "yes"),
-		fixed("maxmemory-policy", "noeviction"),
-		fixed("save", ""),
-		fixed("tls-port", "0"),
 		{name: "appendonly", get: func(srv *Server) string { return yesNo(srv.opts.Durability != "no") }},
 		{name: "appendfsync", get: func(srv *Server) string { return srv.opts.Durability }},
 		{name: "databases", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Databases) }},
-		{name: "dbfilename", get: func(srv *Server) string { return srv.opts.Path }},
-		{name: "maxmemory", get: func(*Server) string { return "0" }},
 		{name: "port", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Port) }},
 		{name: "firn-memory", get: func(srv *Server) string { return strconv.FormatInt(srv.opts.Memory, 10) }},
-		number("maxclients", 1, 1<<20, func(cf *config) *atomic.Int64 { return &cf.maxClients }),
+		number("maxclients", 1, 1<<32-1, func(cf *config) *atomic.Int64 { return &cf.maxClients }),
 		number("timeout", 0, 1<<31-1, func(cf *config) *atomic.Int64 { return &cf.timeout }),
 		number("tcp-keepalive", 0, 1<<31-1, func(cf *config) *atomic.Int64 { return &cf.keepAlive }),
 		bytesOf("client-query-buffer-limit", 1<<20, 1<<40, func(cf *config) *atomic.Int64 { return &cf.queryLimit }, nil),
@@ -114,12 +109,14 @@ func parameters() []parameter {
 		{name: "loglevel", get: logLevel, set: setLogLevel},
 		{name: "requirepass", get: func(srv *Server) string { return srv.config.password() }, set: func(srv *Server, value string) error {
 			srv.config.pass.Store(&value)
+			srv.acl.setPassword(value)
 			return nil
 		}},
 	}
+	all = slices.Concat(all, limitParameters(), serverParameters(), keptParameters())
 	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
 	return all
-}
+})
 
 func fixed(name, value string) parameter {
 	return parameter{name: name, get: func(*Server) string { return value }}
@@ -206,7 +203,7 @@ func setLogLevel(srv *Server, value string) error {
 			return nil
 		}
 	}
-	return Error("argument(s) must be one of the following: debug, verbose, notice, warning, nothing")
+	return Error("argument(s) must be one of the following: debug, verbose, notice, warning")
 }
 
 func yesNo(yes bool) string {
@@ -217,61 +214,95 @@ func yesNo(yes bool) string {
 }
 
 func configGet(c *Call) error {
-	var found []parameter
-	for _, p := range parameters() {
-		if slices.ContainsFunc(c.Args, func(pattern []byte) bool { return glob.Match(pattern, []byte(p.name), true) }) {
-			found = append(found, p)
+	var found [][2]string
+	srv := c.Session.srv
+	show := func(pattern []byte, name string, p *parameter) {
+		shown := func(pair [2]string) bool { return strings.EqualFold(pair[0], name) }
+		if name != "" && glob.Match(pattern, []byte(name), true) && !slices.ContainsFunc(found, shown) {
+			if strings.EqualFold(string(pattern), name) {
+				name = string(pattern) // as it was asked for
+			}
+			found = append(found, [2]string{name, p.get(srv)})
+		}
+	}
+	known := parameters()
+	for i := range known {
+		for _, pattern := range c.Args[:min(len(c.Args), maxConfigArgs)] {
+			show(pattern, known[i].name, &known[i])
+			show(pattern, known[i].also, &known[i])
 		}
 	}
 	c.Reply.Map(len(found))
-	for _, p := range found {
-		c.Reply.BulkString(p.name)
-		c.Reply.BulkString(p.get(c.Session.srv))
+	for _, pair := range found {
+		c.Reply.BulkString(pair[0])
+		c.Reply.BulkString(pair[1])
 	}
 	return nil
+}
+
+// maxConfigArgs bounds the patterns and pairs of one command: each is
+// compared with all parameters.
+const maxConfigArgs = 1024
+
+// change is one pair of CONFIG SET.
+type change struct {
+	parameter
+	asked         string // the name that was given
+	value, before string
 }
 
 // configSet sets all parameters or none.
 func configSet(c *Call) error {
 	if len(c.Args)%2 != 0 {
-		return wrongArity("config|set")
+		return errSyntax
 	}
-	srv, known := c.Session.srv, parameters()
-	chosen := make([]parameter, 0, len(c.Args)/2)
+	if len(c.Args) > 2*maxConfigArgs {
+		return errSyntax
+	}
+	srv := c.Session.srv
+	var changes []change
 	for i := 0; i < len(c.Args); i += 2 {
-		at := slices.IndexFunc(known, func(p parameter) bool { return strings.EqualFold(p.name, string(c.Args[i])) })
-		if at < 0 {
-			return Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", cString(c.Args[i], 128)))
+		p, err := findParameter(c.Args[i])
+		if err != nil {
+			return err
 		}
-		p := known[at]
-		if slices.ContainsFunc(chosen, func(q parameter) bool { return q.name == p.name }) {
-			return configFailed(p.name, "duplicate parameter")
+		name, value := strings.ToLower(string(c.Args[i])), string(c.Args[i+1])
+		if slices.ContainsFunc(changes, func(q change) bool { return q.asked == name }) {
+			return configFailed(name, "duplicate parameter")
 		}
-		if p.set == nil && p.get(srv) != string(c.Args[i+1]) {
-			return configFailed(p.name, "can't set immutable config")
+		if p.set == nil && p.get(srv) != value {
+			return configFailed(name, "can't set immutable config")
 		}
-		chosen = append(chosen, p)
+		changes = append(changes, change{p, name, value, p.get(srv)})
 	}
-	before := make([]string, 0, len(chosen))
-	for i, p := range chosen {
-		before = append(before, p.get(srv))
-		if p.set == nil {
+	for i, ch := range changes {
+		if ch.set == nil {
 			continue // it has that value
 		}
-		if err := p.set(srv, string(c.Args[2*i+1])); err != nil {
-			configRestore(srv, chosen[:i], before)
-			return configFailed(p.name, err.Error())
+		if err := ch.set(srv, ch.value); err != nil {
+			configRestore(srv, changes[:i])
+			return configFailed(ch.asked, err.Error())
 		}
 	}
 	c.Reply.Simple("OK")
 	return nil
 }
 
+// findParameter is the parameter of a name in any case.
+func findParameter(name []byte) (parameter, error) {
+	for _, p := range parameters() {
+		if strings.EqualFold(p.name, string(name)) || p.also != "" && strings.EqualFold(p.also, string(name)) {
+			return p, nil
+		}
+	}
+	return parameter{}, Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", cString(name, 128)))
+}
+
 // configRestore undoes what CONFIG SET has set so far.
-func configRestore(srv *Server, chosen []parameter, before []string) {
-	for i, p := range chosen {
-		if p.set != nil {
-			_ = p.set(srv, before[i]) // it was valid a moment ago
+func configRestore(srv *Server, changes []change) {
+	for _, ch := range changes {
+		if ch.set != nil {
+			_ = ch.set(srv, ch.before) // it was valid a moment ago
 		}
 	}
 }

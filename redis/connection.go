@@ -2,8 +2,6 @@ package redis
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 
 	"github.com/firndb/firn/resp"
@@ -57,27 +55,14 @@ func connectionAuth(c *Call) error {
 		return errSyntax
 	case len(c.Args) == 2:
 		user, password = string(c.Args[0]), c.Args[1]
-	case s.srv.config.password() == "":
+	case s.srv.acl.standard.rights.Load().anyPassword:
 		return Error("ERR AUTH <password> called without any password configured for the default user. " +
 			"Are you sure your configuration is correct?")
 	}
-	if err := s.authenticate(user, password); err != nil {
+	if err := s.authenticate(s.srv.table.byName["AUTH"], user, password); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
-	return nil
-}
-
-// authenticate lets the session in if the password is right. There is one
-// user, default; without a password any will do for it.
-func (s *Session) authenticate(user string, password []byte) error {
-	want := s.srv.config.password()
-	given, asked := sha256.Sum256(password), sha256.Sum256([]byte(want))
-	right := subtle.ConstantTimeCompare(given[:], asked[:]) == 1 || want == ""
-	if user != "default" || !right {
-		return errWrongPass
-	}
-	s.setAuthed(true)
 	return nil
 }
 
@@ -127,11 +112,11 @@ func connectionHello(c *Call) error {
 		return err
 	}
 	if h.auth {
-		if err := s.authenticate(h.user, h.password); err != nil {
+		if err := s.authenticate(s.srv.table.byName["HELLO"], h.user, h.password); err != nil {
 			return err
 		}
 	}
-	if !s.authed {
+	if !s.authed && !s.srv.acl.open() {
 		return Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> " +
 			"option can be used to authenticate the client and select the RESP protocol version at the same time")
 	}

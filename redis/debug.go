@@ -1,4 +1,351 @@
 package redis
 
-// DEBUG.
-var debugCommands = []Command{}
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/glob"
+	"github.com/firndb/firn/resp"
+)
+
+// DEBUG is what test suites ask for. As in Redis it is one command and not a
+// container.
+var debugCommands = []Command{{
+	Name: "DEBUG", Args: "subcommand [arg ...]", Min: 1, Max: -1, Flags: Local | Admin | onWorker, Group: "server", Since: "1.0.0",
+	Complexity: "Depends on subcommand.",
+	Summary:    "Debugging commands: DEBUG HELP lists them.",
+	Differs:    "Has what test suites need. SLEEP holds up this connection alone. RELOAD and LOADAOF move the write-ahead log into the file. DIGEST is Firn's own.",
+	Run:        debugRun,
+}}
+
+// debugCommand is a subcommand of DEBUG, with the number of its arguments.
+type debugCommand struct {
+	name     string
+	args     string
+	min, max int // negative max: any number
+	run      func(c *Call, args [][]byte) error
+}
+
+// debugTable lists the subcommands. It is a function because HELP reads it.
+func debugTable() []debugCommand {
+	return []debugCommand{
+		{"AOF-FLUSH-SLEEP", "microsec", 1, 1, debugNothing},
+		{"CHANGE-REPL-ID", "", 0, 0, debugChangeReplID},
+		{"DIGEST", "", 0, 0, debugDigest},
+		{"DIGEST-VALUE", "key [key ...]", 1, -1, debugDigestValue},
+		{"ERROR", "message", 1, 1, debugError},
+		{"HELP", "", 0, 0, debugHelp},
+		{"LISTPACK", "key", 1, 1, debugListpack},
+		{"LOADAOF", "", 0, 0, debugReload},
+		{"LOG", "message", 1, 1, debugLog},
+		{"OBJECT", "key [fast]", 1, 2, debugObject},
+		{"PAUSE-CRON", "0 | 1", 1, 1, debugNothing},
+		{"POPULATE", "count [prefix] [size]", 1, 3, debugPopulate},
+		{"PROTOCOL", "type", 1, 1, debugProtocol},
+		{"QUICKLIST-PACKED-THRESHOLD", "size", 1, 1, debugPackedThreshold},
+		{"RELOAD", "[MERGE] [NOFLUSH] [NOSAVE]", 0, -1, debugReload},
+		{"SET-ACTIVE-EXPIRE", "0 | 1", 1, 1, debugActiveExpire},
+		{"SET-DISABLE-DENY-SCRIPTS", "0 | 1", 1, 1, debugNothing},
+		{"SET-SKIP-CHECKSUM-VALIDATION", "0 | 1", 1, 1, debugNothing},
+		{"SLEEP", "seconds", 1, 1, debugSleep},
+		{"STRINGMATCH-LEN", "length pattern", 2, 2, debugStringMatch},
+	}
+}
+
+func debugRun(c *Call) error {
+	args := c.Args[1:]
+	for _, d := range debugTable() {
+		if is(c.Args[0], d.name) && len(args) >= d.min && (d.max < 0 || len(args) <= d.max) {
+			return d.run(c, args)
+		}
+	}
+	return Error(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try DEBUG HELP.", cString(c.Args[0], 128)))
+}
+
+func debugHelp(c *Call, _ [][]byte) error {
+	table := debugTable()
+	c.Reply.Array(1 + len(table))
+	c.Reply.Simple("DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+	for _, d := range table {
+		c.Reply.Simple(d.name + " " + d.args)
+	}
+	return nil
+}
+
+// debugNothing accepts a switch for something that is not here.
+func debugNothing(c *Call, _ [][]byte) error {
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// maxSleep bounds what one client can occupy a worker for.
+const maxSleep = time.Minute
+
+func debugSleep(c *Call, args [][]byte) error {
+	seconds, err := strconv.ParseFloat(string(args[0]), 64)
+	if err == nil && seconds > 0 {
+		time.Sleep(min(time.Duration(min(seconds, 3600)*float64(time.Second)), maxSleep))
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func debugChangeReplID(c *Call, _ [][]byte) error {
+	id := randomID()
+	c.Session.srv.replID.Store(&id)
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// randomID is 40 random hexadecimal digits.
+func randomID() string {
+	var id [20]byte
+	rand.Read(id[:])
+	return hex.EncodeToString(id[:])
+}
+
+func debugError(c *Call, args [][]byte) error {
+	c.Reply.Error(string(args[0]))
+	return nil
+}
+
+// maxLogBytes bounds what a client can write to the log at once.
+const maxLogBytes = 4096
+
+func debugLog(c *Call, args [][]byte) error {
+	c.Session.srv.opts.Logger.Info("DEBUG LOG", "message", string(args[0][:min(len(args[0]), maxLogBytes)]))
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func debugReload(c *Call, args [][]byte) error {
+	for _, arg := range args {
+		if !is(arg, "MERGE") && !is(arg, "NOFLUSH") && !is(arg, "NOSAVE") {
+			return Error("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.")
+		}
+	}
+	return checkpoint(c, "OK")
+}
+
+func debugActiveExpire(c *Call, args [][]byte) error {
+	n, _ := strconv.Atoi(string(args[0])) // as in C, what is no number is 0
+	c.Session.srv.passive.Store(n == 0)
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func debugPackedThreshold(c *Call, args [][]byte) error {
+	if n, err := ParseBytes(string(args[0])); err != nil || n > 4<<30 {
+		return Error("ERR argument must be a memory value bigger than 1 and smaller than 4gb")
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+// view runs fn for a call that reads the present.
+func (c *Call) view(fn func(c *Call) error) error {
+	return c.Session.srv.store.View(func(snap *firn.Snapshot) error {
+		c.R = snap
+		return fn(c)
+	})
+}
+
+func debugObject(c *Call, args [][]byte) error {
+	return c.view(func(c *Call) error {
+		doc, err := c.findDocument(args[0])
+		if err != nil {
+			return err
+		}
+		if doc == nil {
+			return errNoSuchKey
+		}
+		k, ok, err := c.live(doc)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errNoSuchKey
+		}
+		n, err := c.keyBytes(doc, &k)
+		if err != nil {
+			return err
+		}
+		idle := max(c.now()-doc.TS.Millis(), 0) / 1000
+		c.Reply.Simple(fmt.Sprintf("Value at:%#x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
+			int64(doc.TS), k.encodingName(), n, doc.TS.Millis()/1000&(1<<24-1), idle))
+		return nil
+	})
+}
+
+func debugListpack(c *Call, args [][]byte) error {
+	return c.view(func(c *Call) error {
+		k, ok, err := c.find(args[0])
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return errNoSuchKey
+		case k.encodingName() != "listpack":
+			return Error("ERR Not a listpack encoded object.")
+		}
+		c.Reply.Simple("Listpack structure printed on stdout")
+		return nil
+	})
+}
+
+// maxMatchBytes bounds the string that STRINGMATCH-LEN makes.
+const maxMatchBytes = 64 << 20
+
+func debugStringMatch(c *Call, args [][]byte) error {
+	n, ok := resp.ParseInt(args[0])
+	if !ok || n < 0 || n > maxMatchBytes {
+		return errNotInteger
+	}
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = 'a'
+	}
+	matched := int64(0)
+	if glob.Match(args[1], text, false) {
+		matched = 1
+	}
+	c.Reply.Int(matched)
+	return nil
+}
+
+// Bounds of DEBUG POPULATE.
+const (
+	maxPopulated    = 10_000_000
+	populateBatch   = 1000 // keys in a transaction
+	maxPopulateSize = 1 << 20
+)
+
+// debugPopulate makes count string keys, in many transactions. Keys that are
+// there stay as they are.
+func debugPopulate(c *Call, args [][]byte) error {
+	count, ok := resp.ParseInt(args[0])
+	if !ok || count < 0 || count > maxPopulated {
+		return Error("ERR value is out of range, must be positive")
+	}
+	prefix, size := []byte("key"), int64(0)
+	if len(args) > 1 {
+		prefix = args[1]
+	}
+	if len(args) > 2 {
+		if size, ok = resp.ParseInt(args[2]); !ok || size < 0 || size > maxPopulateSize {
+			return errNotInteger
+		}
+	}
+	for from := int64(0); from < count; from += populateBatch {
+		_, err := c.Session.srv.store.Update(context.Background(), func(tx *firn.Tx) error {
+			return c.populate(tx, prefix, from, min(from+populateBatch, count), int(size))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func (c *Call) populate(tx *firn.Tx, prefix []byte, from, to int64, size int) error {
+	inner := *c
+	inner.R, inner.work = tx, newWorkspace(c.work.catalog)
+	for i := from; i < to; i++ {
+		s, err := inner.open(fmt.Appendf(nil, "%s:%d", prefix, i))
+		if err != nil {
+			return err
+		}
+		if s.live {
+			continue
+		}
+		value := fmt.Appendf(nil, "value:%d", i)
+		if size > 0 {
+			sized := make([]byte, size)
+			copy(sized, value)
+			value = sized
+		}
+		doc := newKeyDoc(c.Cmd.Name, &keyDoc{Kind: kindString, Version: s.version + 1, Length: int64(len(value)), Value: value})
+		if err := tx.Put(inner.work.keys, s.id, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// digest is the state of a key as a hash: equal for equal states.
+func (c *Call) digest(key []byte) (sum [sha1.Size]byte, ok bool, err error) {
+	k, ok, err := c.find(key)
+	if err != nil || !ok {
+		return sum, false, err
+	}
+	state := *c
+	state.Reply = resp.Writer{}
+	if err := state.replyState(&k); err != nil {
+		return sum, false, err
+	}
+	h := sha1.New()
+	fmt.Fprintf(h, "%d %d %t ", c.DB, k.Kind, k.Expires != 0)
+	fmt.Fprintf(h, "%d ", len(key))
+	h.Write(key)
+	h.Write(state.Reply.Buf)
+	return [sha1.Size]byte(h.Sum(nil)), true, nil
+}
+
+func debugDigestValue(c *Call, args [][]byte) error {
+	return c.view(func(c *Call) error {
+		c.Reply.Array(len(args))
+		for _, key := range args {
+			sum, _, err := c.digest(key)
+			if err != nil {
+				return err
+			}
+			c.Reply.BulkString(hex.EncodeToString(sum[:]))
+		}
+		return nil
+	})
+}
+
+// debugDigest combines the digests of all keys, in whatever order.
+func debugDigest(c *Call, _ [][]byte) error {
+	var total [sha1.Size]byte
+	err := c.view(func(c *Call) error {
+		total = [sha1.Size]byte{}
+		inner := *c
+		for inner.DB = range c.Session.srv.opts.Databases {
+			prefix, err := inner.keyPrefix()
+			if err != nil {
+				return err
+			}
+			prefix = own(prefix)
+			for item, err := range inner.R.Scan(firn.Range{Index: c.work.keys.ByID(), Prefix: prefix}) {
+				if err != nil {
+					return err
+				}
+				key, err := inner.subKey(item.Key, len(prefix))
+				if err != nil {
+					return err
+				}
+				sum, _, err := inner.digest(own(key))
+				if err != nil {
+					return err
+				}
+				for i := range total {
+					total[i] ^= sum[i]
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.Reply.Simple(hex.EncodeToString(total[:]))
+	return nil
+}

@@ -45,5 +45,7 @@ func infoCPU(t *infoText) error {
 	t.add("used_cpu_user", seconds(used.Utime))
 	t.add("used_cpu_sys_children", "0.000000")
 	t.add("used_cpu_user_children", "0.000000")
+	t.add("used_cpu_sys_main_thread", seconds(used.Stime))
+	t.add("used_cpu_user_main_thread", seconds(used.Utime))
 	return nil
 }

@@ -84,10 +84,18 @@ func (c *Call) find(key []byte) (k keyDoc, ok bool, err error) {
 // look is find for a command that does not read the key's value.
 func (c *Call) look(key []byte) (k keyDoc, ok bool, err error) {
 	doc, err := c.findDocument(key)
-	if err != nil || doc == nil {
+	if err != nil {
 		return keyDoc{}, false, err
 	}
-	return c.live(doc)
+	if doc != nil {
+		k, ok, err = c.live(doc)
+	}
+	if ok {
+		c.work.hits++
+	} else if err == nil {
+		c.work.misses++
+	}
+	return k, ok, err
 }
 
 // findDocument is the document of a key; nil if there is none.

@@ -1,4 +1,322 @@
 package redis
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/firndb/firn/resp"
+)
+
 // LATENCY.
-var latencyCommands = []Command{}
+var latencyCommands = []Command{{
+	Name: "LATENCY", Flags: Local, Group: "server", Since: "2.8.13", Complexity: "Depends on subcommand.",
+	Summary: "A container for latency diagnostics commands.",
+	Sub: []Command{
+		{
+			Name: "DOCTOR", Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Summary: "Returns a human-readable latency analysis report.",
+			Run:     latencyDoctor,
+		},
+		{
+			Name: "GRAPH", Args: "event", Min: 1, Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Summary: "Returns a latency graph for an event.",
+			Run:     latencyGraph,
+		},
+		help,
+		{
+			Name: "HISTOGRAM", Args: "[command [command ...]]", Max: -1, Flags: Local | Admin, Since: "7.0.0",
+			Complexity: "O(N) where N is the number of commands with latency information being retrieved",
+			Summary:    "Returns the cumulative distribution of latencies of a subset or all commands.",
+			Differs:    "Of fast commands and of writes one in 16 is timed, and the counts are projected from those.",
+			Run:        latencyHistogram,
+		},
+		{
+			Name: "HISTORY", Args: "event", Min: 1, Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Summary: "Returns timestamp-latency samples for an event.",
+			Run:     latencyHistory,
+		},
+		{
+			Name: "LATEST", Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Summary: "Returns the latest latency samples for all events.",
+			Run:     latencyLatest,
+		},
+		{
+			Name: "RESET", Args: "[event [event ...]]", Max: -1, Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Summary: "Resets the latency data for one or more events.",
+			Run:     latencyReset,
+		},
+	},
+}}
+
+// maxLatencySamples is how many samples of an event are kept, one a second at
+// most, as in Redis.
+const maxLatencySamples = 160
+
+// latency remembers events that took latency-monitor-threshold or longer. The
+// events are a handful of names in this package.
+type latency struct {
+	slow *slowLog // whose millisWatched is the threshold
+
+	mu     sync.Mutex
+	events map[string]*latencyEvent
+}
+
+type latencyEvent struct {
+	samples []latencySample // oldest first
+	worst   int64           // ms, of all that there ever were
+}
+
+type latencySample struct{ at, ms int64 } // at is in seconds
+
+// add remembers a sample if it is long enough.
+func (l *latency) add(event string, at time.Time, took time.Duration) {
+	threshold, ms := l.slow.millisWatched.Load(), took.Milliseconds()
+	if threshold == 0 || ms < threshold {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.events == nil {
+		l.events = make(map[string]*latencyEvent)
+	}
+	e := l.events[event]
+	if e == nil {
+		e = &latencyEvent{}
+		l.events[event] = e
+	}
+	e.worst = max(e.worst, ms)
+	if n := len(e.samples); n > 0 && e.samples[n-1].at == at.Unix() {
+		e.samples[n-1].ms = max(e.samples[n-1].ms, ms)
+		return
+	}
+	if len(e.samples) == maxLatencySamples {
+		e.samples = slices.Delete(e.samples, 0, 1)
+	}
+	e.samples = append(e.samples, latencySample{at.Unix(), ms})
+}
+
+// watched says whether anybody wants to know of events.
+func (l *latency) watched() bool { return l.slow.millisWatched.Load() > 0 }
+
+// event is a copy of one event; ok is false if it never happened.
+func (l *latency) event(name string) (e latencyEvent, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found := l.events[name]
+	if found == nil {
+		return e, false
+	}
+	return latencyEvent{slices.Clone(found.samples), found.worst}, true
+}
+
+// names are those of all events that happened.
+func (l *latency) names() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var names []string
+	for name := range l.events {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func latencyLatest(c *Call) error {
+	l := &c.Session.srv.latency
+	names := l.names()
+	c.Reply.Array(len(names))
+	for _, name := range names {
+		e, _ := l.event(name)
+		var last latencySample
+		if n := len(e.samples); n > 0 {
+			last = e.samples[n-1]
+		}
+		c.Reply.Array(4)
+		c.Reply.BulkString(name)
+		c.Reply.Int(last.at)
+		c.Reply.Int(last.ms)
+		c.Reply.Int(e.worst)
+	}
+	return nil
+}
+
+func latencyHistory(c *Call) error {
+	e, _ := c.Session.srv.latency.event(string(c.Args[0]))
+	c.Reply.Array(len(e.samples))
+	for _, s := range e.samples {
+		c.Reply.Array(2)
+		c.Reply.Int(s.at)
+		c.Reply.Int(s.ms)
+	}
+	return nil
+}
+
+func latencyReset(c *Call) error {
+	l := &c.Session.srv.latency
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := len(l.events)
+	if len(c.Args) == 0 {
+		clear(l.events)
+	}
+	for _, name := range c.Args {
+		delete(l.events, string(name))
+	}
+	c.Reply.Int(int64(before - len(l.events)))
+	return nil
+}
+
+func latencyDoctor(c *Call) error {
+	l := &c.Session.srv.latency
+	if !l.watched() {
+		c.Reply.Verbatim("txt", "I'm sorry, Dave, I can't do that. Latency monitoring is disabled in this Redis instance. "+
+			"You may use \"CONFIG SET latency-monitor-threshold <milliseconds>.\" in order to enable it.\n")
+		return nil
+	}
+	names := l.names()
+	if len(names) == 0 {
+		c.Reply.Verbatim("txt", "Dave, no latency spike was observed during the lifetime of this Redis instance, "+
+			"not in the slightest bit. I honestly think you ought to sit down calmly, take a stress pill, and think things over.\n")
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString("Dave, I have observed latency spikes in this Redis instance:\n\n")
+	for i, name := range names {
+		e, _ := l.event(name)
+		sum := int64(0)
+		for _, s := range e.samples {
+			sum += s.ms
+		}
+		fmt.Fprintf(&text, "%d. %s: %d latency spikes (average %dms, worst all time event %dms).\n",
+			i+1, name, len(e.samples), sum/max(int64(len(e.samples)), 1), e.worst)
+	}
+	text.WriteString("\nSLOWLOG GET shows which commands were slow; INFO firn shows how the file keeps up.\n")
+	c.Reply.Verbatim("txt", text.String())
+	return nil
+}
+
+// graphRows is the height of LATENCY GRAPH.
+const graphRows = 4
+
+func latencyGraph(c *Call) error {
+	name := string(c.Args[0])
+	srv := c.Session.srv
+	e, ok := srv.latency.event(name)
+	if !ok || len(e.samples) == 0 {
+		return Error(fmt.Sprintf("ERR No samples available for event '%s'", cString(c.Args[0], 128)))
+	}
+	byMS := func(a, b latencySample) int { return cmp.Compare(a.ms, b.ms) }
+	high, low := slices.MaxFunc(e.samples, byMS).ms, slices.MinFunc(e.samples, byMS).ms
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s - high %d ms, low %d ms (all time high %d ms)\n%s\n", name, high, low, e.worst, strings.Repeat("-", 80))
+	for row := graphRows - 1; row >= 0; row-- {
+		for _, s := range e.samples {
+			// The height in half rows, at least one so that each sample shows.
+			switch height := 1 + int((s.ms-low)*(2*graphRows-1)/max(high-low, 1)); {
+			case height >= 2*row+2:
+				text.WriteByte('#')
+			case height == 2*row+1:
+				text.WriteByte('_')
+			default:
+				text.WriteByte(' ')
+			}
+		}
+		text.WriteByte('\n')
+	}
+	text.WriteString("\n" + ages(e.samples, srv.opts.Now().Unix()))
+	c.Reply.Verbatim("txt", text.String())
+	return nil
+}
+
+// ages are the samples' ages such as 12s or 3h, written downwards.
+func ages(samples []latencySample, now int64) string {
+	labels := make([]string, len(samples))
+	rows := 0
+	for i, s := range samples {
+		age := max(now-s.at, 0)
+		switch {
+		case age < 60:
+			labels[i] = fmt.Sprintf("%ds", age)
+		case age < 3600:
+			labels[i] = fmt.Sprintf("%dm", age/60)
+		case age < 86400:
+			labels[i] = fmt.Sprintf("%dh", age/3600)
+		default:
+			labels[i] = fmt.Sprintf("%dd", age/86400)
+		}
+		rows = max(rows, len(labels[i]))
+	}
+	var text strings.Builder
+	for row := range rows {
+		for _, label := range labels {
+			if row < len(label) {
+				text.WriteByte(label[row])
+			} else {
+				text.WriteByte(' ')
+			}
+		}
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+func latencyHistogram(c *Call) error {
+	var entries []*entry
+	add := func(e *entry) {
+		if e.Run != nil && e.spread.Load() != nil && !slices.Contains(entries, e) {
+			entries = append(entries, e)
+		}
+	}
+	t := c.Session.srv.table
+	if len(c.Args) == 0 {
+		t.each(add)
+	}
+	for _, name := range c.Args {
+		if e := t.named(name); e != nil {
+			add(e)
+			for _, sub := range e.sub {
+				add(sub)
+			}
+		}
+	}
+	c.Reply.Map(len(entries))
+	for _, e := range entries {
+		replyHistogram(&c.Reply, e)
+	}
+	return nil
+}
+
+// replyHistogram appends how many calls took up to 1, 2, 4 … µs, until all
+// are counted.
+func replyHistogram(w *resp.Writer, e *entry) {
+	calls, upTo := max(e.calls.Load(), 1), []int64{0}
+	if h := e.spread.Load(); h != nil {
+		upTo = h.octaves()
+	}
+	timed := max(upTo[len(upTo)-1], 1)
+	var pairs [][2]int64
+	for i, n := range upTo {
+		if n == 0 || i > 0 && n == upTo[i-1] {
+			continue
+		}
+		micros := int64(1) << i
+		if i >= 5 {
+			micros = 33 << (i - 5) // where the buckets of Redis's histogram end
+		}
+		pairs = append(pairs, [2]int64{micros, max(n*calls/timed, 1)})
+	}
+	w.BulkString(e.full)
+	w.Map(2)
+	w.BulkString("calls")
+	w.Int(calls)
+	w.BulkString("histogram_usec")
+	w.Map(len(pairs))
+	for _, p := range pairs {
+		w.Int(p[0])
+		w.Int(p[1])
+	}
+}

@@ -95,6 +95,10 @@ func (m *multi) readAhead(s *Session) {
 		if u.cmd.Flags&onWorker == 0 || u.reply != nil {
 			continue
 		}
+		if err := s.permitQueued(u.cmd, u.args); err != nil {
+			u.reply = s.fail(nil, u, err)
+			continue
+		}
 		u.reply, _ = s.run(nil, u, nil, nil)
 	}
 	m.past = false
@@ -135,6 +139,10 @@ func (s *Session) execQueue(out []byte, r firn.Reader, tx *firn.Tx) ([]byte, err
 		q := &s.multi.queue[i]
 		if q.reply != nil {
 			out = append(out, q.reply...)
+			continue
+		}
+		if err := s.permitQueued(q.cmd, q.args); err != nil {
+			out = s.fail(out, q, err)
 			continue
 		}
 		var err error

@@ -106,6 +106,7 @@ func (s *Session) Run() Need {
 			}
 		}
 	}
+	s.countKeys()
 	return s.rest()
 }
 
@@ -171,6 +172,9 @@ func (s *Session) prepare(words [][]byte) {
 	if u.err == nil {
 		u.err = s.check(u.cmd)
 	}
+	if u.err == nil {
+		u.err = s.permit(u.cmd, u.args)
+	}
 	if u.err != nil {
 		s.multi.spoiled = true
 	}
@@ -187,7 +191,7 @@ func (s *Session) prepare(words [][]byte) {
 // check says whether the session may run a command at all.
 func (s *Session) check(cmd *entry) error {
 	switch {
-	case !s.authed && cmd.Flags&NoAuth == 0:
+	case !s.authed && cmd.Flags&NoAuth == 0 && !s.srv.acl.open():
 		return errNoAuth
 	case s.multi.on && cmd.Flags&NoMulti != 0:
 		return errInMulti
@@ -312,20 +316,17 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	c.Waited, c.wants, c.patience = false, nil, s.patience(u, tx)
 	c.Reply = resp.Writer{Proto: s.proto, Buf: out}
 	start := len(out)
-	took := u.cmd.begin()
+	began := s.begin(u)
 	err := u.cmd.Run(c)
-	u.cmd.end(took)
+	s.end(u, began)
 	s.shown(u.cmd, u.words)
 	if s.track.on {
 		s.readKeys(c, u.cmd, u.args)
 	}
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
-	if err == errParks {
+	if err == errParks || err != nil && errors.Is(err, firn.ErrCold) {
 		u.cmd.calls.Add(-1) // it runs again
-		return out[:start], err
-	}
-	if err != nil && errors.Is(err, firn.ErrCold) {
 		return out[:start], err
 	}
 	s.ranTracked(u.cmd)

@@ -1,4 +1,115 @@
 package redis
 
-// SAVE and its kin.
-var saveCommands = []Command{}
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/firndb/firn/resp"
+)
+
+// SAVE and its kin. What was answered is in the file already, so all of them
+// move the write-ahead log into it.
+var saveCommands = []Command{
+	{
+		Name: "BGREWRITEAOF", Flags: Local | Admin | onWorker, Group: "server", Since: "1.0.0", Complexity: "O(N) where N is the pages in the log",
+		Summary: "Moves the write-ahead log into the database file.",
+		Differs: "Is done when it is answered.",
+		Run:     func(c *Call) error { return checkpoint(c, "Background append only file rewriting started") },
+	},
+	{
+		Name: "BGSAVE", Args: "[SCHEDULE]", Max: -1, Flags: Local | Admin | onWorker, Group: "server", Since: "1.0.0",
+		Complexity: "O(N) where N is the pages in the log",
+		Summary:    "Moves the write-ahead log into the database file.",
+		Differs:    "Is done when it is answered.",
+		Run:        bgSave,
+	},
+	{
+		Name: "LASTSAVE", Flags: Local | Fast | Random | Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Returns the Unix time of the newest commit, or of the last SAVE if that came later.",
+		Differs: "Every commit is saved when it is answered, so its time counts.",
+		Run:     func(c *Call) error { c.Reply.Int(c.Session.srv.lastSave()); return nil },
+	},
+	{
+		Name: "LOLWUT", Args: "[VERSION version]", Max: -1, Flags: ReadOnly | Fast, Group: "server", Since: "5.0.0", Complexity: "O(1)",
+		Summary: "Returns the versions of Redis that Firn speaks like, and of Firn.",
+		Differs: "Draws nothing.",
+		Run:     lolwut,
+	},
+	{
+		Name: "REPLICAOF", Args: "<host port | NO ONE>", Min: 2, Flags: Local | Admin, Group: "server", Since: "5.0.0", Complexity: "O(1)",
+		Summary: "Accepts NO ONE, which the server is already; replicas of another server are refused.",
+		Differs: "A Firn server does not follow a Redis server.",
+		Run:     replicaOf,
+	},
+	{
+		Name: "ROLE", Flags: Local | Fast | Admin, Group: "server", Since: "2.8.12", Complexity: "O(1)",
+		Summary: "Returns the replication role.",
+		Run:     role,
+	},
+	{
+		Name: "SAVE", Flags: Local | Admin | onWorker | NoMulti, Group: "server", Since: "1.0.0", Complexity: "O(N) where N is the pages in the log",
+		Summary: "Moves the write-ahead log into the database file.",
+		Run:     func(c *Call) error { return checkpoint(c, "OK") },
+	},
+	{
+		Name: "SLAVEOF", Args: "<host port | NO ONE>", Min: 2, Flags: Local | Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "The old name of REPLICAOF.",
+		Run:     replicaOf,
+	},
+}
+
+// checkpoint moves the write-ahead log into the file.
+func checkpoint(c *Call, reply string) error {
+	srv := c.Session.srv
+	began := clock()
+	if err := srv.store.Checkpoint(context.Background()); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	srv.latency.add("checkpoint", srv.opts.Now(), clock()-began)
+	srv.stats.saves.Add(1)
+	srv.stats.lastSave.Store(srv.opts.Now().Unix())
+	c.Reply.Simple(reply)
+	return nil
+}
+
+func bgSave(c *Call) error {
+	if len(c.Args) > 1 || len(c.Args) == 1 && !is(c.Args[0], "SCHEDULE") {
+		return errSyntax
+	}
+	return checkpoint(c, "Background saving started")
+}
+
+// lastSave is when the newest commit or checkpoint was, in Unix seconds.
+func (srv *Server) lastSave() int64 {
+	return max(srv.store.Bounds().Newest.Time().Unix(), srv.stats.lastSave.Load())
+}
+
+func role(c *Call) error {
+	c.Reply.Array(3)
+	c.Reply.BulkString("master")
+	c.Reply.Int(0)
+	c.Reply.Array(0)
+	return nil
+}
+
+func replicaOf(c *Call) error {
+	if is(c.Args[0], "NO") && is(c.Args[1], "ONE") {
+		c.Reply.Simple("OK")
+		return nil
+	}
+	if port, ok := resp.ParseInt(c.Args[1]); !ok || port < 0 || port > 65535 {
+		return Error("ERR Invalid master port")
+	}
+	return Error("ERR this server cannot be a replica of another")
+}
+
+func lolwut(c *Call) error {
+	if len(c.Args) > 1 && is(c.Args[0], "VERSION") {
+		if _, ok := resp.ParseInt(c.Args[1]); !ok {
+			return errNotInteger
+		}
+	}
+	c.Reply.Verbatim("txt", fmt.Sprintf("Redis ver. %s\nFirn %s, %s\n", redisVersion, c.Session.srv.opts.Version, runtime.Version()))
+	return nil
+}

@@ -14,8 +14,6 @@
 package redis
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -28,6 +26,7 @@ import (
 type Options struct {
 	Databases  int    // how many SELECT knows; 0: 16
 	Password   string // what AUTH asks for; empty: nothing is asked
+	ACLFile    string // where ACL LOAD and ACL SAVE find users; empty: nowhere
 	MaxClients int    // more are turned away; 0: 10,000
 	Version    string // Firn's own version, for INFO and HELLO
 	Path       string // the store's file, for CONFIG GET and INFO
@@ -82,14 +81,20 @@ type Server struct {
 	clients clients
 	blocked blocked
 	pubsub  pubsub
+	acl     *acl
 
 	tracking  tracking
 	monitors  monitors
 	overflows atomic.Int64 // clients ended because they did not read
 	stats     stats
+	slow      slowLog
+	latency   latency
+	expiries  expiries
 	runID     string
+	replID    atomic.Pointer[string] // what INFO calls master_replid
 	started   time.Time
 
+	passive  atomic.Bool // DEBUG SET-ACTIVE-EXPIRE 0: the sweeper rests
 	shutdown sync.Once
 	nextID   atomic.Int64
 }
@@ -98,16 +103,20 @@ type Server struct {
 // the last session has ended. The store must have been opened with [Tables].
 func New(store *firn.Store, o Options) *Server {
 	o = o.withDefaults()
-	var id [20]byte
-	rand.Read(id[:])
+	id := randomID()
 	srv := &Server{
 		store:   store,
 		opts:    o,
 		table:   newTable(Commands()),
 		catalog: newCatalog(store, o.Databases),
-		runID:   hex.EncodeToString(id[:]),
+		runID:   id,
 		started: o.Now(),
 	}
+	srv.replID.Store(&id)
+	srv.slow.init()
+	srv.latency.slow = &srv.slow
+	srv.acl = newACL(srv.table, o.Password)
+	srv.acl.file = o.ACLFile
 	srv.config.init(o)
 	srv.pubsub.init()
 	srv.tracking.init(&srv.catalog.trackers)

@@ -9,17 +9,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
 var serverCommands = []Command{
 	{
-		Name: "INFO", Args: "[section [section ...]]", Max: -1, Flags: ReadOnly | onWorker, Group: "server", Since: "1.0.0", Complexity: "O(1)",
-		Summary: "Returns information and statistics about the server.",
-		Run:     serverInfo,
+		Name: "INFO", Args: "[section [section ...]]", Max: -1, Flags: Local | onWorker, Group: "server", Since: "1.0.0",
+		Complexity: "O(1), and now and then the keys that expire",
+		Summary:    "Returns information and statistics about the server.",
+		Run:        serverInfo,
 	},
 	{
 		Name: "TIME", Flags: Local | Fast | Random, Group: "server", Since: "2.6.0", Complexity: "O(1)",
@@ -27,19 +26,10 @@ var serverCommands = []Command{
 		Run:     serverTime,
 	},
 	{
-		Name: "LASTSAVE", Flags: Local | Fast | Random, Group: "server", Since: "1.0.0", Complexity: "O(1)",
-		Summary: "Returns the Unix time of the newest commit.",
-		Differs: "Every commit is saved when it is answered, so this is the newest commit's time.",
-		Run: func(c *Call) error {
-			c.Reply.Int(c.Session.srv.store.Bounds().Newest.Time().Unix())
-			return nil
-		},
-	},
-	{
 		Name: "SHUTDOWN", Args: "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", Max: -1, Flags: Local | Admin | NoMulti, Group: "server", Since: "1.0.0",
 		Complexity: "O(1)",
 		Summary:    "Ends the server cleanly: batches in flight are finished first.",
-		Differs:    "There is nothing to save, so the options change nothing. ABORT is refused.",
+		Differs:    "There is nothing to save, so the options change nothing. ABORT is refused, since nothing is waited for.",
 		Run:        serverShutdown,
 	},
 	{
@@ -47,32 +37,6 @@ var serverCommands = []Command{
 		Summary: "Refused, with Redis's words for a server that is no cluster.",
 		Run:     func(*Call) error { return Error("ERR This instance has cluster support disabled") },
 	},
-	{
-		Name: "DEBUG", Flags: ReadOnly | onWorker | Admin, Group: "server", Since: "1.0.0", Complexity: "Depends on subcommand.",
-		Summary: "A container for debugging commands.",
-		Sub: []Command{
-			help,
-			{
-				Name: "SLEEP", Args: "seconds", Min: 1, Flags: ReadOnly | onWorker | Admin, Since: "1.0.0", Complexity: "O(1)",
-				Summary: "Makes this connection wait.",
-				Differs: "Other connections go on.",
-				Run:     debugSleep,
-			},
-		},
-	},
-}
-
-// maxSleep bounds what one client can occupy a worker for.
-const maxSleep = time.Minute
-
-func debugSleep(c *Call) error {
-	seconds, err := strconv.ParseFloat(string(c.Args[0]), 64)
-	if err != nil || seconds < 0 {
-		return errNotFloat
-	}
-	time.Sleep(min(time.Duration(min(seconds, 3600)*float64(time.Second)), maxSleep))
-	c.Reply.Simple("OK")
-	return nil
 }
 
 func serverTime(c *Call) error {
@@ -85,14 +49,25 @@ func serverTime(c *Call) error {
 
 func serverShutdown(c *Call) error {
 	srv := c.Session.srv
+	var save, noSave, abort bool
 	for _, arg := range c.Args {
 		switch {
-		case is(arg, "NOSAVE"), is(arg, "SAVE"), is(arg, "NOW"), is(arg, "FORCE"):
+		case is(arg, "NOW"), is(arg, "FORCE"):
+		case is(arg, "NOSAVE"):
+			noSave = true
+		case is(arg, "SAVE"):
+			save = true
 		case is(arg, "ABORT"):
-			return Error("ERR No shutdown in progress.")
+			abort = true
 		default:
 			return errSyntax
 		}
+	}
+	if save && noSave || abort && len(c.Args) > 1 {
+		return errSyntax
+	}
+	if abort {
+		return Error("ERR No shutdown in progress.")
 	}
 	if srv.opts.Shutdown == nil {
 		return Error("ERR Errors trying to SHUTDOWN. Check logs.")
@@ -120,7 +95,7 @@ var sections = []section{
 	{"Modules", true, func(*infoText) error { return nil }},
 	{"Commandstats", false, infoCommands},
 	{"Errorstats", true, infoErrors},
-	{"Latencystats", false, func(*infoText) error { return nil }},
+	{"Latencystats", false, infoLatency},
 	{"Cluster", true, func(t *infoText) error { t.add("cluster_enabled", 0); return nil }},
 	{"Keyspace", true, infoKeyspace},
 	{"Firn", true, infoFirn},
@@ -135,8 +110,23 @@ type infoText struct {
 
 func (t *infoText) add(name string, value any) { fmt.Fprintf(t, "%s:%v\r\n", name, value) }
 
+// addAll adds fields from pairs of a name and a value.
+func (t *infoText) addAll(pairs ...any) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		fmt.Fprintf(t, "%s:%v\r\n", pairs[i], pairs[i+1])
+	}
+}
+
+// zeros adds what Redis tells and what is always zero here.
+func (t *infoText) zeros(names string) {
+	for name := range strings.FieldsSeq(names) {
+		t.add(name, 0)
+	}
+}
+
 // serverInfo runs where it may wait, since it counts keys.
 func serverInfo(c *Call) error {
+	c.Session.countKeys()
 	t := &infoText{srv: c.Session.srv, call: c}
 	for _, s := range sections {
 		if !s.asked(c.Args) {
@@ -165,22 +155,38 @@ func (s *section) asked(args [][]byte) bool {
 
 func infoServer(t *infoText) error {
 	srv := t.srv
-	up := srv.opts.Now().Sub(srv.started)
-	t.add("redis_version", redisVersion)
-	t.add("redis_git_sha1", "00000000")
-	t.add("redis_git_dirty", 0)
-	t.add("redis_build_id", 0)
-	t.add("redis_mode", "standalone")
-	t.add("os", osName())
-	t.add("arch_bits", strconv.IntSize)
-	t.add("multiplexing_api", "epoll")
-	t.add("process_id", os.Getpid())
-	t.add("run_id", srv.runID)
-	t.add("tcp_port", srv.opts.Port)
-	t.add("server_time_usec", srv.opts.Now().UnixMicro())
-	t.add("uptime_in_seconds", int64(up.Seconds()))
-	t.add("uptime_in_days", int64(up.Hours()/24))
-	t.add("config_file", "")
+	now := srv.opts.Now()
+	up := now.Sub(srv.started)
+	program, err := os.Executable()
+	if err != nil {
+		program = ""
+	}
+	t.addAll(
+		"redis_version", redisVersion,
+		"redis_git_sha1", "00000000",
+		"redis_git_dirty", 0,
+		"redis_build_id", 0,
+		"redis_mode", "standalone",
+		"os", osName(),
+		"arch_bits", strconv.IntSize,
+		"monotonic_clock", "POSIX clock_gettime",
+		"multiplexing_api", "epoll",
+		"atomicvar_api", "go",
+		"gcc_version", "0.0.0",
+		"process_id", os.Getpid(),
+		"process_supervised", "no",
+		"run_id", srv.runID,
+		"tcp_port", srv.opts.Port,
+		"server_time_usec", now.UnixMicro(),
+		"uptime_in_seconds", int64(up.Seconds()),
+		"uptime_in_days", int64(up.Hours()/24),
+		"hz", 10,
+		"configured_hz", 10,
+		"lru_clock", now.Unix()&(1<<24-1),
+		"executable", program,
+		"config_file", "",
+		"io_threads_active", 0,
+	)
 	return nil
 }
 
@@ -190,61 +196,125 @@ func infoClients(t *infoText) error {
 	t.add("maxclients", t.srv.config.maxClients.Load())
 	t.add("blocked_clients", t.srv.blocked.count())
 	t.add("tracking_clients", 0)
+	t.zeros("client_recent_max_input_buffer client_recent_max_output_buffer clients_in_timeout_table")
 	return nil
 }
 
 func infoMemory(t *infoText) error {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	rss := residentBytes()
-	t.add("used_memory", m.HeapAlloc)
-	t.add("used_memory_human", human(m.HeapAlloc))
-	t.add("used_memory_rss", rss)
-	t.add("used_memory_rss_human", human(rss))
-	t.add("maxmemory", 0)
-	t.add("maxmemory_human", "0B")
-	t.add("maxmemory_policy", "noeviction")
-	t.add("mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(rss)/float64(max(m.HeapAlloc, 1))))
+	m, st := t.srv.measureMemory(), t.srv.store.Stats()
+	data := min(uint64(max(st.HeadBytes+st.TailBytes, 0)), m.used)
+	system := systemMemory()
+	sizes := func(name string, n uint64) { t.addAll(name, n, name+"_human", human(n)) }
+	sizes("used_memory", m.used)
+	sizes("used_memory_rss", m.resident)
+	sizes("used_memory_peak", m.peak)
+	t.addAll(
+		"used_memory_peak_perc", fmt.Sprintf("%.2f%%", percent(m.used, m.peak)),
+		"used_memory_overhead", m.used-data,
+		"used_memory_startup", 0,
+		"used_memory_dataset", data,
+		"used_memory_dataset_perc", fmt.Sprintf("%.2f%%", percent(data, m.used)),
+		"allocator_allocated", m.used,
+		"allocator_active", m.heap,
+		"allocator_resident", m.total,
+	)
+	sizes("total_system_memory", system)
+	sizes("used_memory_lua", 0)
+	sizes("used_memory_vm_total", 0)
+	t.zeros("used_memory_vm_eval used_memory_scripts_eval number_of_cached_scripts number_of_functions number_of_libraries " +
+		"used_memory_vm_functions used_memory_functions")
+	sizes("used_memory_scripts", 0)
+	sizes("maxmemory", 0)
+	t.addAll(
+		"maxmemory_policy", t.srv.config.kept("maxmemory-policy", "noeviction"),
+		"allocator_frag_ratio", ratio(m.heap, m.used),
+		"allocator_frag_bytes", int64(m.heap)-int64(m.used),
+		"allocator_rss_ratio", ratio(m.total, m.heap),
+		"allocator_rss_bytes", int64(m.total)-int64(m.heap),
+		"rss_overhead_ratio", ratio(m.resident, m.total),
+		"rss_overhead_bytes", int64(m.resident)-int64(m.total),
+		"mem_fragmentation_ratio", ratio(m.resident, m.used),
+		"mem_fragmentation_bytes", int64(m.resident)-int64(m.used),
+	)
+	t.zeros("mem_not_counted_for_evict mem_replication_backlog mem_total_replication_buffers mem_clients_slaves " +
+		"mem_clients_normal mem_cluster_links mem_aof_buffer")
 	t.add("mem_allocator", runtime.Version())
+	t.zeros("active_defrag_running lazyfree_pending_objects lazyfreed_objects")
 	return nil
 }
 
+func percent(part, whole uint64) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
+
+func ratio(a, b uint64) string { return fmt.Sprintf("%.2f", float64(a)/float64(max(b, 1))) }
+
 func infoPersistence(t *infoText) error {
-	b := t.srv.store.Bounds()
-	t.add("loading", 0)
-	t.add("async_loading", 0)
-	t.add("rdb_changes_since_last_save", 0)
-	t.add("rdb_bgsave_in_progress", 0)
-	t.add("rdb_last_save_time", b.Newest.Time().Unix())
-	t.add("rdb_last_bgsave_status", "ok")
-	t.add("rdb_last_bgsave_time_sec", -1)
-	t.add("rdb_current_bgsave_time_sec", -1)
+	t.zeros("loading async_loading current_cow_peak current_cow_size current_cow_size_age")
+	t.add("current_fork_perc", "0.00")
+	t.zeros("current_save_keys_processed current_save_keys_total rdb_changes_since_last_save rdb_bgsave_in_progress")
+	t.addAll(
+		"rdb_last_save_time", t.srv.lastSave(),
+		"rdb_last_bgsave_status", "ok",
+		"rdb_last_bgsave_time_sec", -1,
+		"rdb_current_bgsave_time_sec", -1,
+		"rdb_saves", t.srv.stats.saves.Load(),
+	)
+	t.zeros("rdb_last_cow_size rdb_last_load_keys_expired rdb_last_load_keys_loaded")
 	t.add("aof_enabled", 1)
-	t.add("aof_rewrite_in_progress", 0)
-	t.add("aof_rewrite_scheduled", 0)
-	t.add("aof_last_rewrite_time_sec", -1)
-	t.add("aof_current_rewrite_time_sec", -1)
-	t.add("aof_last_bgrewrite_status", "ok")
+	t.zeros("aof_rewrite_in_progress aof_rewrite_scheduled")
+	t.addAll(
+		"aof_last_rewrite_time_sec", -1,
+		"aof_current_rewrite_time_sec", -1,
+		"aof_last_bgrewrite_status", "ok",
+	)
+	t.zeros("aof_rewrites aof_rewrites_consecutive_failures")
 	t.add("aof_last_write_status", "ok")
+	t.add("aof_last_cow_size", 0)
+	t.zeros("module_fork_in_progress module_fork_last_cow_size")
+	st := t.srv.store.Stats()
+	t.add("aof_current_size", st.WALBytes)
+	t.add("aof_base_size", 0)
+	t.zeros("aof_pending_rewrite aof_buffer_length aof_pending_bio_fsync aof_delayed_fsync")
 	return nil
 }
 
 func infoStats(t *infoText) error {
 	st := &t.srv.stats
-	var calls int64
-	t.srv.table.each(func(e *entry) { calls += e.calls.Load() })
+	now := t.srv.sample()
+	calls, read, wrote := st.rates.perSecond(now)
 	_, failed := st.errorCounts()
-	t.add("total_connections_received", st.connections.Load())
-	t.add("total_commands_processed", calls)
-	t.add("instantaneous_ops_per_sec", 0)
-	t.add("total_net_input_bytes", st.bytesIn.Load())
-	t.add("total_net_output_bytes", st.bytesOut.Load())
-	t.add("rejected_connections", st.rejected.Load())
+	t.addAll(
+		"total_connections_received", st.connections.Load(),
+		"total_commands_processed", now.calls,
+		"instantaneous_ops_per_sec", int64(calls+0.5),
+		"total_net_input_bytes", st.bytesIn.Load(),
+		"total_net_output_bytes", st.bytesOut.Load(),
+	)
+	t.zeros("total_net_repl_input_bytes total_net_repl_output_bytes")
+	t.addAll(
+		"instantaneous_input_kbps", fmt.Sprintf("%.2f", read/1024),
+		"instantaneous_output_kbps", fmt.Sprintf("%.2f", wrote/1024),
+		"instantaneous_input_repl_kbps", "0.00",
+		"instantaneous_output_repl_kbps", "0.00",
+		"rejected_connections", st.rejected.Load(),
+	)
+	t.zeros("sync_full sync_partial_ok sync_partial_err")
+	t.add("expired_keys", st.expired.Load())
+	t.add("expired_stale_perc", "0.00")
+	t.zeros("expired_time_cap_reached_count expire_cycle_cpu_milliseconds")
 	t.add("evicted_keys", 0)
+	t.zeros("evicted_clients total_eviction_exceeded_time current_eviction_exceeded_time")
+	t.addAll("keyspace_hits", st.hits.Load(), "keyspace_misses", st.misses.Load())
 	t.add("pubsub_channels", 0)
 	t.add("pubsub_patterns", 0)
 	t.add("latest_fork_usec", 0)
+	t.add("pubsubshard_channels", 0)
+	t.zeros("total_forks migrate_cached_sockets slave_expires_tracked_keys active_defrag_hits active_defrag_misses " +
+		"active_defrag_key_hits active_defrag_key_misses total_active_defrag_time current_active_defrag_time")
+	t.zeros("tracking_total_keys tracking_total_items tracking_total_prefixes")
+	t.add("unexpected_error_replies", 0)
 	t.add("total_error_replies", failed)
+	t.zeros("dump_payload_sanitizations total_reads_processed total_writes_processed io_threaded_reads_processed " +
+		"io_threaded_writes_processed reply_buffer_shrinks reply_buffer_expands")
 	return nil
 }
 
@@ -252,9 +322,13 @@ func infoReplication(t *infoText) error {
 	t.add("role", "master")
 	t.add("connected_slaves", 0)
 	t.add("master_failover_state", "no-failover")
-	t.add("master_replid", t.srv.runID)
+	t.add("master_replid", *t.srv.replID.Load())
+	t.add("master_replid2", strings.Repeat("0", len(t.srv.runID)))
 	t.add("master_repl_offset", 0)
+	t.add("second_repl_offset", -1)
 	t.add("repl_backlog_active", 0)
+	t.add("repl_backlog_size", t.srv.config.kept("repl-backlog-size", "1048576"))
+	t.zeros("repl_backlog_first_byte_offset repl_backlog_histlen")
 	return nil
 }
 
@@ -279,26 +353,26 @@ func infoErrors(t *infoText) error {
 	return nil
 }
 
-// infoKeyspace counts the keys of every database on one snapshot.
-func infoKeyspace(t *infoText) error {
-	return t.srv.store.View(func(snap *firn.Snapshot) error {
-		c := *t.call
-		c.R = snap
-		for c.DB = range t.srv.opts.Databases {
-			prefix, err := c.keyPrefix()
-			if err != nil {
-				return err
-			}
-			keys, err := snap.Count(c.work.keys, prefix)
-			if err != nil {
-				return err
-			}
-			if keys > 0 {
-				t.add(fmt.Sprintf("db%d", c.DB), fmt.Sprintf("keys=%d,expires=0,avg_ttl=0", keys))
-			}
-		}
+func infoLatency(t *infoText) error {
+	if t.srv.config.kept("latency-tracking", "yes") == "no" {
 		return nil
+	}
+	percentiles := t.srv.config.percentiles()
+	if len(percentiles) == 0 {
+		return nil
+	}
+	t.srv.table.each(func(e *entry) {
+		h := e.spread.Load()
+		if h == nil {
+			return
+		}
+		words := make([]string, len(percentiles))
+		for i, p := range percentiles {
+			words[i] = fmt.Sprintf("p%s=%.3f", strconv.FormatFloat(p, 'f', -1, 64), h.percentile(p))
+		}
+		t.add("latency_percentiles_usec_"+e.full, strings.Join(words, ","))
 	})
+	return nil
 }
 
 // human shows bytes as Redis does.
@@ -316,26 +390,31 @@ func human(n uint64) string {
 
 // osName is the system and its release, as uname tells them.
 func osName() string {
-	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
+	release := readSmall("/proc/sys/kernel/osrelease")
+	if release == "" {
 		return runtime.GOOS
 	}
-	return "Linux " + strings.TrimSpace(string(release)) + " " + runtime.GOARCH
+	return "Linux " + strings.TrimSpace(release) + " " + runtime.GOARCH
 }
 
 // residentBytes is how much memory the process occupies, 0 if unknown.
 func residentBytes() uint64 {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(text)
+	fields := strings.Fields(readSmall("/proc/self/statm"))
 	if len(fields) < 2 {
 		return 0
 	}
-	pages, ok := resp.ParseInt(fields[1])
+	pages, ok := resp.ParseInt([]byte(fields[1]))
 	if !ok || pages < 0 {
 		return 0
 	}
 	return uint64(pages) * uint64(os.Getpagesize())
+}
+
+// readSmall is the text of a file of the system; empty if it is not there.
+func readSmall(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }

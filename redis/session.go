@@ -95,6 +95,7 @@ type Session struct {
 	proto  int
 	db     int
 	authed bool
+	user   atomic.Pointer[account] // who the client is; never nil
 	mute   muting
 	asof   firn.Timestamp // CLIENT ASOF; 0: the present
 	last   firn.Timestamp // of this session's last commit
@@ -105,6 +106,11 @@ type Session struct {
 	outbox outbox
 	subs   listening
 	track  trackerState
+
+	ended   time.Duration  // when the last timed command ended, by clock
+	sampled bool           // the command that runs counts for the statistics of times
+	handed  time.Duration  // when the batch was, by clock; 0: nobody wants to know
+	endedIn firn.Timestamp // the last transaction in which one was timed
 
 	overSoft time.Time // since when the output is above its soft limit; zero: it is not
 
@@ -160,7 +166,8 @@ func (s *Session) reset() {
 	s.queued.Store(-1)
 	s.unwatch()
 	s.stopListening()
-	s.setAuthed(s.srv.config.password() == "")
+	s.user.Store(s.srv.acl.standard)
+	s.setAuthed(s.srv.acl.open())
 	s.publish()
 }
 

@@ -26,6 +26,7 @@ type Sweeper struct {
 	store  *firn.Store
 	keys   *firn.Table
 	expiry *firn.Index
+	server *Server // whose statistics are kept; nil: none are
 
 	databases *firn.Table
 
@@ -41,10 +42,11 @@ func NewSweeper(store *firn.Store) *Sweeper {
 	return &Sweeper{store: store, keys: keys, expiry: keys.Index(expiryIndex), databases: store.Table(databasesTable)}
 }
 
-// Sweeper makes the sweeper of the server's store. Clients that listen hear of
-// the keys that it ends.
+// Sweeper makes the sweeper of the server's store. What it does is in INFO, and
+// clients that listen hear of the keys that it ends.
 func (srv *Server) Sweeper() *Sweeper {
 	s := NewSweeper(srv.store)
+	s.server = srv
 	s.Expired = srv.expired
 	return s
 }
@@ -61,7 +63,14 @@ func (s *Sweeper) Run(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
+		if s.server != nil && s.server.passive.Load() {
+			continue
+		}
+		began := clock()
 		err := s.sweep(ctx)
+		if s.server != nil {
+			s.server.swept(clock() - began)
+		}
 		switch {
 		case ctx.Err() != nil, errors.Is(err, firn.ErrClosed):
 			return nil
@@ -78,8 +87,12 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 		if err != nil || !due {
 			return err
 		}
-		if _, err := s.step(ctx); err != nil {
+		n, err := s.step(ctx)
+		if err != nil {
 			return err
+		}
+		if s.server != nil {
+			s.server.stats.expired.Add(int64(n))
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 )
 
 // onWorker marks a read that is about the past, or that waits: it never runs
@@ -50,14 +49,19 @@ type entry struct {
 	sub   []*entry  // sorted by name
 	specs []keySpec // where its keys are
 
+	number int      // in table.numbered
+	in     category // what category says
+
 	calls, rejected, failed atomic.Int64
-	sampled, sampledNS      atomic.Int64 // calls that were timed, and their time
+	sampled, sampledNS      atomic.Int64              // calls that were timed, and their time
+	spread                  atomic.Pointer[histogram] // of those; nil: none was
 }
 
 // table finds commands by name. It is immutable but for the counters.
 type table struct {
-	byName map[string]*entry
-	sorted []*entry
+	byName   map[string]*entry
+	sorted   []*entry
+	numbered []*entry // containers, their subcommands and all others
 }
 
 func newTable(commands []Command) *table {
@@ -66,8 +70,18 @@ func newTable(commands []Command) *table {
 		e := newEntry(c, "")
 		t.byName[c.Name] = e
 		t.sorted = append(t.sorted, e)
+		t.enumerate(e)
 	}
 	return t
+}
+
+// enumerate gives a command and its subcommands their numbers.
+func (t *table) enumerate(e *entry) {
+	e.number, e.in = len(t.numbered), e.category()
+	t.numbered = append(t.numbered, e)
+	for _, sub := range e.sub {
+		t.enumerate(sub)
+	}
 }
 
 func newEntry(c Command, container string) *entry {
@@ -140,35 +154,11 @@ func (t *table) resolve(words [][]byte) (*entry, [][]byte, error) {
 	return e, args, nil
 }
 
-// begin counts a call, and starts a watch for one call in 16: reading the
-// clock twice costs as much as a small command.
-func (e *entry) begin() time.Time {
-	if e.calls.Add(1)&15 != 1 {
-		return time.Time{}
-	}
-	return time.Now()
-}
-
-func (e *entry) end(began time.Time) {
-	if !began.IsZero() {
-		e.sampled.Add(1)
-		e.sampledNS.Add(int64(time.Since(began)))
-	}
-}
-
-// micros is how long all calls took together, as far as the timed ones tell.
-func (e *entry) micros() int64 {
-	n := e.sampled.Load()
-	if n == 0 {
-		return 0
-	}
-	return int64(float64(e.sampledNS.Load()) / float64(n) * float64(e.calls.Load()) / 1000)
-}
-
 func (e *entry) resetCounters() {
 	for _, n := range []*atomic.Int64{&e.calls, &e.rejected, &e.failed, &e.sampled, &e.sampledNS} {
 		n.Store(0)
 	}
+	e.spread.Store(nil)
 	for _, sub := range e.sub {
 		sub.resetCounters()
 	}

@@ -89,6 +89,7 @@ type catalog struct {
 
 	databaseCount int          // how many databases there are, 1 and up
 	maxBulkBytes  atomic.Int64 // proto-max-bulk-len: the longest string
+	encodings     encodingLimits
 
 	events   atomic.Uint32 // an eventClass: notify-keyspace-events
 	trackers atomic.Int64  // clients that track keys
@@ -113,6 +114,7 @@ func newCatalog(store *firn.Store, databaseCount int) *catalog {
 		databaseCount: databaseCount,
 	}
 	t.maxBulkBytes.Store(defaultMaxBulkBytes)
+	t.encodings.init()
 	return t
 }
 
@@ -130,6 +132,8 @@ type workspace struct {
 	place   []byte // of a member in the order of its sorted set
 
 	digits [20]byte // a printed integer
+
+	hits, misses int64 // keys that reads found and did not, not yet in the server's statistics
 
 	uidTS firn.Timestamp // the transaction that uidN counts in
 	uidN  int64          // collection uids given out in it

@@ -31,6 +31,8 @@ type settings struct {
 	retention  retentionValue
 	databases  int
 	password   string
+	aclFile    string
+	users      []string
 	maxClients int
 	level      slog.LevelVar
 	format     choiceValue
@@ -87,6 +89,8 @@ func serveCommand() *cobra.Command {
 	f.Var(&s.retention, "retention", "how far back history is kept, such as 24h or 7d, or unlimited")
 	f.IntVar(&s.databases, "databases", 16, "how many databases SELECT knows")
 	f.StringVar(&s.password, "requirepass", "", "password that clients have to give (better in FIRN_REQUIREPASS)")
+	f.StringVar(&s.aclFile, "aclfile", "", "file with users, as ACL SAVE writes it")
+	f.StringArrayVar(&s.users, "user", nil, "a user and its rules, such as \"app on >secret ~app:* +@all\"; may be given more than once")
 	f.IntVar(&s.maxClients, "maxclients", 10_000, "how many clients may be connected")
 	f.Var(&s.protected, "protected-mode", "whether to refuse other addresses than loopback without a password")
 	f.Var(levelValue{&s.level}, "log-level", "debug, info, warn or error")
@@ -107,14 +111,42 @@ func (s *settings) validate() error {
 	if s.maxClients < 1 || s.maxClients > 1<<20 {
 		return usageError{fmt.Errorf("--maxclients %d: choose 1 to %d", s.maxClients, 1<<20)}
 	}
-	for _, address := range s.listen {
-		if s.protected.text == "no" || s.password != "" || isLoopback(address) {
-			continue
+	if s.aclFile != "" && len(s.users) > 0 {
+		return usageError{errors.New("--user and --aclfile: put the users into the file")}
+	}
+	if s.password == "" && s.aclFile == "" && len(s.users) == 0 {
+		if err := s.checkListen(); err != nil {
+			return err
 		}
-		return usageError{fmt.Errorf("--listen %s: anyone could connect without a password: set FIRN_REQUIREPASS, or --protected-mode no if that is meant", address)}
 	}
 	if s.pprof != "" && !isLoopback(s.pprof) {
 		return usageError{fmt.Errorf("--pprof %s: only loopback addresses", s.pprof)}
+	}
+	return nil
+}
+
+// checkListen refuses to let anyone in from other machines.
+func (s *settings) checkListen() error {
+	for _, address := range s.listen {
+		if s.protected.text != "no" && !isLoopback(address) {
+			return usageError{fmt.Errorf("--listen %s: anyone could connect without a password: set FIRN_REQUIREPASS, or --protected-mode no if that is meant", address)}
+		}
+	}
+	return nil
+}
+
+// loadUsers gives the server the users of the flags or of the file.
+func (s *settings) loadUsers(shared *redis.Server) error {
+	if err := shared.LoadACL(); err != nil {
+		return fmt.Errorf("users: %w", err)
+	}
+	for _, user := range s.users {
+		if err := shared.SetUser(user); err != nil {
+			return usageError{fmt.Errorf("--user: %w", err)}
+		}
+	}
+	if shared.Open() {
+		return s.checkListen()
 	}
 	return nil
 }
@@ -175,10 +207,13 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	shared := redis.New(store, redis.Options{
-		Databases: s.databases, Password: s.password, MaxClients: s.maxClients, Version: version,
+		Databases: s.databases, Password: s.password, ACLFile: s.aclFile, MaxClients: s.maxClients, Version: version,
 		Path: s.path, Port: firstPort(s.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
 		Logger: logger, Level: &s.level, Shutdown: end,
 	})
+	if err := s.loadUsers(shared); err != nil {
+		return err
+	}
 	srv, err := server.Listen(shared, server.Options{Listen: s.listen, Unix: s.unix, Loops: s.loops, Logger: logger})
 	if err != nil {
 		return fmt.Errorf("cannot serve %s: %w", s.path, err)

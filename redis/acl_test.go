@@ -1,0 +1,383 @@
+package redis
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firndb/firn"
+)
+
+// Users may do what their rules say, from the next command on, and nothing
+// else.
+
+// words are the texts of a reply's elements, at any depth.
+func (v value) words() []string {
+	if v.elements == nil {
+		return []string{v.text}
+	}
+	var all []string
+	for _, e := range v.elements {
+		all = append(all, e.words()...)
+	}
+	return all
+}
+
+func ask(t testing.TB, with talker, command string) value {
+	t.Helper()
+	v, _, err := parseValue(with.tell(t, splitWords(t, command)...))
+	if err != nil {
+		t.Fatalf("%s: %v", command, err)
+	}
+	return v
+}
+
+// TestCategoriesAreThoseOfRedis compares the categories of every command that both
+// servers have.
+func TestCategoriesAreThoseOfRedis(t *testing.T) {
+	redis := startRedis(t)()
+	table := newTable(Commands())
+	theirs := map[string]category{}
+	for _, name := range ask(t, redis, "ACL CAT").words() {
+		for _, command := range ask(t, redis, "ACL CAT "+name).words() {
+			theirs[command] |= categoryNamed(name)
+		}
+	}
+	for _, e := range table.numbered {
+		want, ok := theirs[e.full]
+		if got := e.category(); ok && e.Run != nil && got != want {
+			t.Errorf("%s: got %s, want %s", e.full, got, want)
+		}
+	}
+}
+
+func (c category) String() string {
+	var names []string
+	for i, name := range categoryNames {
+		if c>>i&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// TestAccessIsThatOfRedis compares what commands do to their keys, where that
+// does not depend on options.
+func TestAccessIsThatOfRedis(t *testing.T) {
+	redis := startRedis(t)()
+	var compare func(e *entry, info value)
+	compare = func(e *entry, info value) {
+		for i, spec := range info.elements[8].elements {
+			at := slices.IndexFunc(spec.elements, func(v value) bool { return v.text == "flags" })
+			flags := spec.elements[at+1].words()
+			if slices.Contains(flags, "variable_flags") || slices.Contains(flags, "not_key") || i > 1 {
+				continue
+			}
+			want := access(0)
+			if slices.Contains(flags, "access") {
+				want |= accessRead
+			}
+			if slices.ContainsFunc(flags, func(f string) bool { return f == "insert" || f == "update" || f == "delete" }) {
+				want |= accessWrite
+			}
+			if e.Name == "SORT_RO" || e.Name == "SORT" {
+				continue // the second is BY and GET, which reach any key
+			}
+			if got := e.access(make([][]byte, 4), i); got != want {
+				t.Errorf("%s, key %d: got %d, want %d", e.full, i, got, want)
+			}
+		}
+		for _, sub := range info.elements[9].elements {
+			_, name, _ := strings.Cut(sub.elements[0].text, "|")
+			if found := e.findSub([]byte(name)); found != nil {
+				compare(found, sub)
+			}
+		}
+	}
+	table := newTable(Commands())
+	for _, info := range ask(t, redis, "COMMAND").elements {
+		if e := table.find([]byte(info.elements[0].text)); e != nil {
+			compare(e, info)
+		}
+	}
+}
+
+// newUser is a session of a user with rules.
+func newUser(t *testing.T, srv *Server, rules string) *ours {
+	t.Helper()
+	if err := srv.SetUser("u on nopass " + rules); err != nil {
+		t.Fatal(err)
+	}
+	o := newOurs(t, srv)
+	check(t, "AUTH", o.run(t, "AUTH u x"), "+OK\r\n")
+	return o
+}
+
+func TestChangedRulesHoldAtOnce(t *testing.T) {
+	srv := New(openStore(t, firn.Options{}), Options{})
+	admin := newOurs(t, srv)
+	u := newUser(t, srv, "+get ~*")
+	check(t, "GET", u.run(t, "GET k"), "$-1\r\n")
+	admin.run(t, "ACL SETUSER u -get")
+	check(t, "GET, forbidden", u.run(t, "GET k"), "-NOPERM this user has no permissions to run the 'get' command\r\n")
+	admin.run(t, "ACL SETUSER u +@all &*")
+	if srv.acl.find("u").bounds.Load() != nil {
+		t.Error("a user who may do everything is checked")
+	}
+	check(t, "SET", u.run(t, "SET k v"), "+OK\r\n")
+	admin.run(t, "ACL SETUSER u resetkeys ~x")
+	check(t, "a pipeline", u.run(t, "GET x", "GET k", "SET x 1"),
+		"$-1\r\n-NOPERM this user has no permissions to access one of the keys used as arguments\r\n+OK\r\n")
+}
+
+func TestDeletedUsersAreDisconnected(t *testing.T) {
+	srv := New(openStore(t, firn.Options{}), Options{})
+	admin, u := newOurs(t, srv), newUser(t, srv, "+@all")
+	hung := false
+	u.session.Hang = func() { hung = true }
+	check(t, "ACL DELUSER", admin.run(t, "ACL DELUSER u"), ":1\r\n")
+	if need := u.session.Run(); !hung || need != NeedClose {
+		t.Errorf("the user's session: got hung=%t and %d, want true and NeedClose", hung, need)
+	}
+	check(t, "others", admin.run(t, "PING"), "+PONG\r\n")
+
+	self := newUser(t, srv, "+@all")
+	check(t, "ACL DELUSER of oneself", self.run(t, "ACL DELUSER u"), ":1\r\n")
+	if need := self.session.Run(); need != NeedClose {
+		t.Errorf("one's own session: got %d, want NeedClose", need)
+	}
+}
+
+func TestThePastIsGuardedLikeThePresent(t *testing.T) {
+	srv := New(openStore(t, firn.Options{}), Options{})
+	admin := newOurs(t, srv)
+	admin.run(t, "SET mine 1", "SET yours 2")
+	ts := admin.lastTS(t)
+	u := newUser(t, srv, "~mine %W~yours +@all -set")
+	noKey := "-NOPERM this user has no permissions to access one of the keys used as arguments\r\n"
+	for command, want := range map[string]string{
+		"AT " + ts + " GET mine":     "$1\r\n1\r\n",
+		"AT " + ts + " GET yours":    noKey,
+		"HISTORY GETAT mine " + ts:   "$1\r\n1\r\n",
+		"HISTORY GETAT yours " + ts:  noKey,
+		"HISTORY GET yours":          noKey,
+		"KEYINFO yours":              noKey,
+		"SET mine 2":                 "-NOPERM this user has no permissions to run the 'set' command\r\n",
+		"AT " + ts + " SET mine 2":   "-READONLY AT runs read commands only\r\n",
+		"EXISTS yours":               ":1\r\n",
+		"MULTI\r\nGET mine\r\nEXEC":  "+OK\r\n+QUEUED\r\n*1\r\n$1\r\n1\r\n",
+		"MULTI\r\nGET yours\r\nEXEC": "+OK\r\n" + noKey + "-EXECABORT Transaction discarded because of previous errors.\r\n",
+		"CLIENT ASOF " + ts:          "+OK\r\n",
+	} {
+		check(t, command, u.run(t, command), want)
+		u.run(t, "CLIENT ASOF OFF")
+	}
+	admin.run(t, "ACL SETUSER u -get")
+	check(t, "AT without GET", u.run(t, "AT "+ts+" GET mine"), "-NOPERM this user has no permissions to run the 'get' command\r\n")
+}
+
+func TestRefusalsAreLogged(t *testing.T) {
+	srv := New(openStore(t, firn.Options{}), Options{})
+	admin, u := newOurs(t, srv), newUser(t, srv, "+get +multi +auth ~a")
+	u.run(t, "GET b", "GET b", "SET a 1", "AUTH u", "MULTI", "GET b", "NOSUCH")
+	u.run(t, "RESET")
+	u.run(t, "AUTH nobody pass")
+	log := ask(t, admin, "ACL LOG")
+	var got []string
+	for _, e := range log.elements {
+		f := e.words()
+		if f[0] != "count" || f[10] != "age-seconds" || f[12] != "client-info" || f[14] != "entry-id" || f[16] != "timestamp-created" || f[18] != "timestamp-last-updated" {
+			t.Fatalf("fields: got %q", f)
+		}
+		got = append(got, strings.Join([]string{f[1], f[3], f[5], f[7], f[9]}, " "))
+	}
+	want := []string{"1 auth toplevel auth nobody", "1 key multi b u", "1 command toplevel set u", "2 key toplevel b u"}
+	if !slices.Equal(got, want) {
+		t.Errorf("ACL LOG:\n got %q\nwant %q", got, want)
+	}
+	if n := len(ask(t, admin, "ACL LOG 1").elements); n != 1 {
+		t.Errorf("ACL LOG 1: got %d entries, want 1", n)
+	}
+	admin.run(t, "CONFIG SET acllog-max-len 2")
+	if n := len(ask(t, admin, "ACL LOG").elements); n != 2 {
+		t.Errorf("with acllog-max-len 2: got %d entries, want 2", n)
+	}
+	admin.run(t, "ACL LOG RESET")
+	check(t, "after RESET", admin.run(t, "ACL LOG"), "*0\r\n")
+}
+
+func TestPatternsOfSubscriptionsAreTakenLiterally(t *testing.T) {
+	srv := New(openStore(t, firn.Options{}), Options{})
+	if err := srv.SetUser("u +@all &news* &exact"); err != nil {
+		t.Fatal(err)
+	}
+	r := srv.acl.find("u").rights.Load()
+	for _, tt := range []struct {
+		name, args string
+		want       denial
+	}{
+		{"SUBSCRIBE", "exact newspaper", denialNone}, {"SUBSCRIBE", "exact other", denialChannel},
+		{"PSUBSCRIBE", "news*", denialNone}, {"PSUBSCRIBE", "newsp*", denialChannel}, {"PSUBSCRIBE", "exact", denialNone},
+		{"PUBLISH", "news hello", denialNone}, {"PUBLISH", "other news", denialChannel},
+		{"SSUBSCRIBE", "other", denialChannel}, {"SPUBLISH", "exact hello", denialNone}, {"UNSUBSCRIBE", "other", denialNone},
+	} {
+		e := newEntry(Command{Name: tt.name, Max: -1, Run: connectionPing}, "")
+		if got, _ := r.check(e, splitWords(t, tt.args)); got != tt.want {
+			t.Errorf("%s %s: got %d, want %d", tt.name, tt.args, got, tt.want)
+		}
+	}
+}
+
+// TestACLFiles saves users, changes them, and loads them again; a file with
+// mistakes changes nothing.
+func TestACLFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "users.acl")
+	if err := os.WriteFile(file, []byte("user default on nopass ~* &* +@all\n\n user a  on >p ~x +@read \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	srv := New(openStore(t, firn.Options{}), Options{ACLFile: file})
+	if err := srv.LoadACL(); err != nil {
+		t.Fatal(err)
+	}
+	admin, a := newOurs(t, srv), newOurs(t, srv)
+	check(t, "AUTH", a.run(t, "AUTH a p"), "+OK\r\n")
+	before := ask(t, admin, "ACL LIST").words()
+	check(t, "SAVE", admin.run(t, "ACL SAVE"), "+OK\r\n")
+	saved, err := os.ReadFile(file)
+	if err != nil || string(saved) != strings.Join(before, "\n")+"\n" {
+		t.Errorf("saved: got %q, %v, want %q", saved, err, before)
+	}
+	if left, _ := filepath.Glob(file + ".tmp-*"); left != nil {
+		t.Errorf("left behind: %q", left)
+	}
+	admin.run(t, "ACL SETUSER a -@all", "ACL SETUSER b on nopass +@all")
+	b := newOurs(t, srv)
+	b.run(t, "AUTH b x")
+	check(t, "LOAD", admin.run(t, "ACL LOAD"), "+OK\r\n")
+	if after := ask(t, admin, "ACL LIST").words(); !slices.Equal(after, before) {
+		t.Errorf("loaded:\n got %q\nwant %q", after, before)
+	}
+	check(t, "who stays", a.run(t, "GET x"), "$-1\r\n")
+	if need := b.session.Run(); need != NeedClose {
+		t.Errorf("who is gone: got %d, want NeedClose", need)
+	}
+	wrong := "# no comments\nuser c +foo +bar ~* ~x &* &y\nuser c\nuser x (+get\n"
+	if err := os.WriteFile(file, []byte(wrong), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "a wrong file", admin.run(t, "ACL LOAD"), strings.ReplaceAll("-ERR F:1 should start with user keyword followed by the username. "+
+		"F:2: Error in applying operation '+foo': Unknown command or category name in ACL. "+
+		"F:2: Error in applying operation '+bar': Unknown command or category name in ACL. "+
+		"F:2: "+string(errACLPattern)+". WARNING: Duplicate user 'c' found on line 3. "+
+		"F:4: Unmatched parenthesis in selector definition. "+
+		"WARNING: ACL errors detected, no change to the previously active ACL rules was performed\r\n", "F", file))
+	if after := ask(t, admin, "ACL LIST").words(); !slices.Equal(after, before) {
+		t.Errorf("after a wrong file:\n got %q\nwant %q", after, before)
+	}
+	os.Remove(file)
+	check(t, "no file", admin.run(t, "ACL LOAD"), "-ERR Error loading ACLs, opening file '"+file+"': No such file or directory\r\n")
+}
+
+func TestClientsOfAClosedServerAuthenticate(t *testing.T) {
+	srv := New(openStore(t, firn.Options{}), Options{})
+	early := newOurs(t, srv)
+	check(t, "off", early.run(t, "ACL SETUSER default off"), "+OK\r\n")
+	check(t, "who was there", early.run(t, "PING"), "+PONG\r\n")
+	late := newOurs(t, srv)
+	check(t, "who comes", late.run(t, "PING"), "-NOAUTH Authentication required.\r\n")
+	check(t, "on", early.run(t, "ACL SETUSER default on"), "+OK\r\n")
+	check(t, "open again", late.run(t, "PING"), "+PONG\r\n")
+}
+
+// TestManyRulesAreRefused keeps to the limits.
+func TestManyRulesAreRefused(t *testing.T) {
+	l := newACL(newTable(Commands()), "")
+	r := &rights{selectors: []selector{l.newSelector()}}
+	var err error
+	n := 0
+	for ; err == nil && n <= maxPatterns; n++ {
+		err = l.applyUser(r, fmt.Sprintf("&c%d", n))
+	}
+	if err != errACLTooMany || n != maxPatterns+1 {
+		t.Errorf("channels: got %v after %d, want %v after %d", err, n, errACLTooMany, maxPatterns+1)
+	}
+	for err, n = nil, 0; err == nil && n <= maxSelectors; n++ {
+		err = l.applyUser(r, "(+get)")
+	}
+	if err != errACLTooMany {
+		t.Errorf("selectors: got %v after %d, want %v", err, n, errACLTooMany)
+	}
+}
+
+// TestDescriptionsMakeTheSameUser applies random rules, and the description of
+// what they made to another user: both may do the same.
+func TestDescriptionsMakeTheSameUser(t *testing.T) {
+	seed := rand.Uint64()
+	defer func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	}()
+	random := rand.New(rand.NewPCG(seed, 0))
+	l := newACL(newTable(Commands()), "")
+	pick := func(from ...string) string { return from[random.IntN(len(from))] }
+	rule := func() string {
+		switch random.IntN(8) {
+		case 0:
+			return pick("on", "off", "nopass", "resetpass", ">p", ">q", "<p", "reset", "sanitize-payload", "clearselectors")
+		case 1:
+			return pick("~a*", "%R~b", "%W~b", "%RW~c", "allkeys", "resetkeys", "~*", "&x", "&y*", "allchannels", "resetchannels")
+		case 2:
+			return pick("+@all", "-@all", "+select|1", "+select|2", "-select", "+config|get", "-config")
+		case 3:
+			return "(" + pick("+get", "+@hash", "-@all", "+@all -@admin", "+select|7") + " " + pick("~k", "%W~k", "allkeys", "&z") + ")"
+		case 4, 5:
+			return pick("+@", "-@") + categoryNames[random.IntN(len(categoryNames))]
+		}
+		return pick("+", "-") + l.table.numbered[random.IntN(len(l.table.numbered))].full
+	}
+	for range 100 {
+		r := &rights{selectors: []selector{l.newSelector()}}
+		var rules []string
+		for range random.IntN(30) {
+			rules = append(rules, rule())
+			if err := l.applyUser(r, rules[len(rules)-1]); err != nil && err != errACLPattern && err != errACLChannel && err != errACLNoPassword {
+				t.Fatalf("%q: %v", rules[len(rules)-1], err)
+			}
+		}
+		text := l.describe(newAccount("u", r))
+		users, problems := l.parse(text)
+		if problems != "" {
+			t.Fatalf("%q of %q: %s", text, rules, problems)
+		}
+		again := users["u"]
+		if got := l.describe(newAccount("u", again)); got != text {
+			t.Errorf("rules %q:\n got %s\nwant %s", rules, got, text)
+		}
+		for i := range r.selectors {
+			for _, e := range l.table.numbered {
+				if got, want := again.selectors[i].commands.has(e), r.selectors[i].commands.has(e); got != want {
+					t.Errorf("rules %q, %s: got %t, want %t", rules, e.full, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestServerConversationsHoldOnAColdStore: where nothing is in memory, the
+// answers are the same.
+func TestServerConversationsHoldOnAColdStore(t *testing.T) {
+	for _, o := range []firn.Options{{Memory: -1}, {TailEntries: 1}} {
+		o.Durability = firn.None
+		for _, name := range []string{"testdata/acl.txt", "testdata/server.txt"} {
+			for _, s := range parseConversations(t, name) {
+				srv := New(openStore(t, o), Options{})
+				converse(t, s, newOurs(t, srv), func(byte) bool { return true })
+			}
+		}
+	}
+}

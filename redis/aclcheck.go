@@ -1,0 +1,139 @@
+package redis
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/firndb/firn/internal/glob"
+)
+
+// denial is why a command is refused, from the least to the most specific.
+type denial uint8
+
+const (
+	denialNone denial = iota
+	denialCommand
+	denialKey
+	denialAuth
+	denialChannel
+)
+
+// check says whether the rights allow a command with its arguments. If not,
+// at is the number of the key or channel that is to blame.
+func (r *rights) check(e *entry, args [][]byte) (why denial, object []byte) {
+	last := -1
+	for i := range r.selectors {
+		d, at, what := r.selectors[i].check(e, args)
+		if d == denialNone {
+			return denialNone, nil
+		}
+		if d > why || d == why && at > last {
+			why, last, object = d, at, what
+		}
+	}
+	return why, object
+}
+
+func (s *selector) check(e *entry, args [][]byte) (why denial, at int, object []byte) {
+	if e.Flags&NoAuth == 0 && !s.commands.has(e) &&
+		(len(args) == 0 || !slices.Contains(s.firstArgs[e], strings.ToLower(string(args[0])))) {
+		return denialCommand, 0, nil
+	}
+	if !s.allKeys && e.hasKeys() {
+		for i, key := range e.keysOf(args) {
+			if !s.allowsKey(key, e.access(args, i)) {
+				return denialKey, i, key
+			}
+		}
+	}
+	if !s.allChannels {
+		channels, how := e.channels(args)
+		for i, channel := range channels {
+			if !s.allowsChannel(channel, how == listensPatterns) {
+				return denialChannel, i, channel
+			}
+		}
+	}
+	return denialNone, 0, nil
+}
+
+func (s *selector) allowsKey(key []byte, need access) bool {
+	for i := range s.keys {
+		p := &s.keys[i]
+		if p.access&need == need && glob.Match([]byte(p.pattern), key, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// allowsChannel checks a channel's name; a pattern has to be allowed as it is.
+func (s *selector) allowsChannel(channel []byte, literal bool) bool {
+	return slices.ContainsFunc(s.channels, func(p string) bool {
+		if literal {
+			return p == string(channel)
+		}
+		return glob.Match([]byte(p), channel, false)
+	})
+}
+
+// Refusals, in Redis's words.
+const (
+	errNoKeyAccess     = Error("NOPERM this user has no permissions to access one of the keys used as arguments")
+	errNoChannelAccess = Error("NOPERM this user has no permissions to access one of the channels used as arguments")
+)
+
+// permit says whether the session's user may run a command.
+func (s *Session) permit(e *entry, args [][]byte) error {
+	bounds := s.user.Load().bounds.Load()
+	if bounds == nil {
+		return nil
+	}
+	why, object := bounds.check(e, args)
+	if why == denialNone {
+		return nil
+	}
+	s.logDenial(e, why, string(object), s.user.Load().name)
+	switch why {
+	case denialKey:
+		return errNoKeyAccess
+	case denialChannel:
+		return errNoChannelAccess
+	}
+	return Error("NOPERM this user has no permissions to run the '" + e.full + "' command")
+}
+
+// permitQueued is permit for a command that was queued by MULTI and runs now.
+func (s *Session) permitQueued(e *entry, args [][]byte) error {
+	if s.user.Load().bounds.Load() == nil {
+		return nil
+	}
+	why, object := s.user.Load().rights.Load().check(e, args)
+	reason := ""
+	switch why {
+	case denialNone:
+		return nil
+	case denialKey:
+		reason = "no permission to touch the specified keys"
+	case denialChannel:
+		reason = "no permission to access one of the channels used as arguments to the command"
+	default:
+		reason = "no permission to execute the command or subcommand"
+	}
+	s.logDenial(e, why, string(object), s.user.Load().name)
+	return Error("NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. " +
+		"This command is no longer allowed for the following reason: " + reason)
+}
+
+// authenticate makes the session a user's if the password is right.
+func (s *Session) authenticate(e *entry, name string, password []byte) error {
+	a := s.srv.acl.find(name)
+	if a == nil || !a.rights.Load().opens(password) {
+		s.logDenial(e, denialAuth, "", name)
+		return errWrongPass
+	}
+	s.user.Store(a)
+	s.setAuthed(true)
+	s.publish()
+	return nil
+}

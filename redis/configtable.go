@@ -1,0 +1,249 @@
+package redis
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// limitParameters are where encodings change.
+func limitParameters() []parameter {
+	limit := func(name, also string, least int64, field func(*encodingLimits) *atomic.Int64) parameter {
+		p := counted(name, least, math.MaxInt64, func(srv *Server) *atomic.Int64 { return field(&srv.catalog.encodings) }, nil)
+		p.also = also
+		return p
+	}
+	return []parameter{
+		limit("hash-max-listpack-entries", "hash-max-ziplist-entries", 0, func(l *encodingLimits) *atomic.Int64 { return &l.hashEntries }),
+		limit("hash-max-listpack-value", "hash-max-ziplist-value", 0, func(l *encodingLimits) *atomic.Int64 { return &l.hashValueBytes }),
+		limit("list-max-listpack-size", "list-max-ziplist-size", math.MinInt32, func(l *encodingLimits) *atomic.Int64 { return &l.listSize }),
+		limit("set-max-intset-entries", "", 0, func(l *encodingLimits) *atomic.Int64 { return &l.intsetEntries }),
+		limit("zset-max-listpack-entries", "zset-max-ziplist-entries", 0, func(l *encodingLimits) *atomic.Int64 { return &l.zsetEntries }),
+		limit("zset-max-listpack-value", "zset-max-ziplist-value", 0, func(l *encodingLimits) *atomic.Int64 { return &l.zsetValueBytes }),
+		limit("hll-sparse-max-bytes", "", 0, func(l *encodingLimits) *atomic.Int64 { return &l.sparseBytes }),
+	}
+}
+
+// counted is a number; changed is called after it has changed.
+func counted(name string, least, most int64, field func(*Server) *atomic.Int64, changed func(*Server)) parameter {
+	return parameter{
+		name: name,
+		get:  func(srv *Server) string { return strconv.FormatInt(field(srv).Load(), 10) },
+		set: func(srv *Server, value string) error {
+			n, err := parseWithin(value, least, most)
+			if err != nil {
+				return err
+			}
+			field(srv).Store(n)
+			if changed != nil {
+				changed(srv)
+			}
+			return nil
+		},
+	}
+}
+
+// parseWithin reads a number between least and most.
+func parseWithin(value string, least, most int64) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0, Error("argument couldn't be parsed into an integer")
+	}
+	if n < least || n > most {
+		return 0, Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
+	}
+	return n, nil
+}
+
+// serverParameters change what the server does, or tell what it is.
+func serverParameters() []parameter {
+	refresh := func(srv *Server) { srv.slow.refresh() }
+	return []parameter{
+		counted("slowlog-log-slower-than", -1, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.microsAtLeast }, refresh),
+		counted("slowlog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.limit }, nil),
+		counted("latency-monitor-threshold", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.millisWatched }, refresh),
+		counted("acllog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.acl.log.limit }, nil),
+		{name: "acl-pubsub-default", get: channelDefault, set: setChannelDefault},
+		{name: "aclfile", get: func(srv *Server) string { return srv.acl.file }},
+		{name: "dbfilename", get: func(srv *Server) string { return filepath.Base(srv.opts.Path) }},
+		{name: "dir", get: directory},
+		{name: "maxmemory", get: func(*Server) string { return "0" }, set: setMaxMemory},
+		{name: "latency-tracking-info-percentiles", get: percentilesText, set: setPercentiles},
+	}
+}
+
+func channelDefault(srv *Server) string {
+	if srv.acl.openChannels.Load() {
+		return "allchannels"
+	}
+	return "resetchannels"
+}
+
+func setChannelDefault(srv *Server, value string) error {
+	i := slices.Index([]string{"allchannels", "resetchannels"}, strings.ToLower(value))
+	if i < 0 {
+		return Error("argument(s) must be one of the following: allchannels, resetchannels")
+	}
+	srv.acl.openChannels.Store(i == 0)
+	return nil
+}
+
+func directory(srv *Server) string {
+	dir, err := filepath.Abs(filepath.Dir(srv.opts.Path))
+	if err != nil {
+		return filepath.Dir(srv.opts.Path)
+	}
+	return dir
+}
+
+// setMaxMemory accepts no limit, and no other: nothing is ever evicted.
+func setMaxMemory(_ *Server, value string) error {
+	n, err := ParseBytes(value)
+	if err != nil {
+		return Error("argument must be a memory value")
+	}
+	if n != 0 {
+		return Error("argument must be 0: nothing is evicted; firn-memory is what documents may take in memory")
+	}
+	return nil
+}
+
+// maxPercentiles bounds how many percentiles INFO shows.
+const maxPercentiles = 32
+
+func percentilesText(srv *Server) string {
+	var words []string
+	for _, p := range srv.config.percentiles() {
+		words = append(words, strconv.FormatFloat(p, 'f', -1, 64))
+	}
+	return strings.Join(words, " ")
+}
+
+func setPercentiles(srv *Server, value string) error {
+	chosen := []float64{}
+	for word := range strings.FieldsSeq(value) {
+		p, err := strconv.ParseFloat(word, 64)
+		if err != nil || len(chosen) == maxPercentiles {
+			return Error("Invalid latency-tracking-info-percentiles parameters")
+		}
+		if !(p >= 0 && p <= 100) {
+			return Error("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")
+		}
+		chosen = append(chosen, p)
+	}
+	srv.config.shown.Store(&chosen)
+	return nil
+}
+
+// keptSettings are settings that are only kept and shown, so that clients and
+// tools which set them find them as they left them.
+type keptSettings struct {
+	shown atomic.Pointer[[]float64] // latency-tracking-info-percentiles; nil: the default
+
+	mu    sync.Mutex
+	texts map[string]string // what was set, by name; as many as keptParameters has
+}
+
+// percentiles are those that INFO shows.
+func (k *keptSettings) percentiles() []float64 {
+	if p := k.shown.Load(); p != nil {
+		return *p
+	}
+	return []float64{50, 99, 99.9}
+}
+
+// on says whether a kept yes-or-no setting is yes.
+func (k *keptSettings) kept(name, otherwise string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if text, ok := k.texts[name]; ok {
+		return text
+	}
+	return otherwise
+}
+
+func (k *keptSettings) keep(name, text string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.texts == nil {
+		k.texts = make(map[string]string)
+	}
+	k.texts[name] = text
+}
+
+// maxKeptBytes bounds the text of one setting that is only kept.
+const maxKeptBytes = 4096
+
+// keptParameter makes a parameter out of a line of keptTable.
+func keptParameter(line string) parameter {
+	name, rest, _ := strings.Cut(line, " ")
+	form, value, _ := strings.Cut(rest, " ")
+	name, also, _ := strings.Cut(name, "=")
+	p := parameter{name: name, also: also, get: func(srv *Server) string { return srv.config.kept(name, value) }}
+	if form != "fixed" {
+		p.set = func(srv *Server, text string) error {
+			text, err := checkKept(form, text)
+			if err == nil {
+				srv.config.keep(name, text)
+			}
+			return err
+		}
+	}
+	return p
+}
+
+// checkKept says whether a text has the form that a setting asks for, and
+// returns it as it is shown.
+func checkKept(form, text string) (string, error) {
+	if len(text) > maxKeptBytes {
+		return "", Error("argument is too long")
+	}
+	switch form {
+	case "yesno":
+		if lower := strings.ToLower(text); lower == "yes" || lower == "no" {
+			return lower, nil
+		}
+		return "", Error("argument must be 'yes' or 'no'")
+	case "bytes":
+		n, err := ParseBytes(text)
+		if err != nil {
+			return "", Error("argument must be a memory value")
+		}
+		return strconv.FormatInt(n, 10), nil
+	case "text":
+		return text, nil
+	case "save":
+		return text, checkSavePoints(text)
+	}
+	if bounds, ok := strings.CutPrefix(form, "number:"); ok {
+		least, most, _ := strings.Cut(bounds, ":")
+		from, _ := strconv.ParseInt(least, 10, 64) // the table is right
+		to, _ := strconv.ParseInt(most, 10, 64)
+		_, err := parseWithin(text, from, to)
+		return text, err
+	}
+	words := strings.Split(form, "|")
+	if lower := strings.ToLower(text); slices.Contains(words, lower) {
+		return lower, nil
+	}
+	return "", Error("argument(s) must be one of the following: " + strings.Join(words, ", "))
+}
+
+// checkSavePoints refuses what Redis's save does.
+func checkSavePoints(text string) error {
+	words := strings.Fields(text)
+	if len(words)%2 != 0 {
+		return Error("Invalid save parameters")
+	}
+	for i, word := range words {
+		if n, err := strconv.ParseInt(word, 10, 32); err != nil || n < int64(1-i%2) {
+			return Error("Invalid save parameters")
+		}
+	}
+	return nil
+}
