@@ -12,10 +12,10 @@ import (
 
 const (
 	sweepInterval = 100 * time.Millisecond // Redis looks ten times a second, too
-	sweepBatch    = 500                    // keys per transaction: others wait for one
+	sweepBatch    = 500                    // keys and fields per transaction: others wait for one
 )
 
-// Sweeper ends keys that have expired, so that history says when they went
+// Sweeper ends keys, and fields of hashes, that have expired, so that history says when they went
 // and nothing has to pass over them. Reads treat them as absent already
 // before: what they see does not depend on it.
 //
@@ -26,12 +26,13 @@ type Sweeper struct {
 	store  *firn.Store
 	keys   *firn.Table
 	expiry *firn.Index
+	hashes *catalog // where fields are
 }
 
 // NewSweeper makes the sweeper of a store that was opened with Tables.
 func NewSweeper(store *firn.Store) *Sweeper {
 	keys := store.Table(keysTable)
-	return &Sweeper{store: store, keys: keys, expiry: keys.Index(expiryIndex)}
+	return &Sweeper{store: store, keys: keys, expiry: keys.Index(expiryIndex), hashes: newCatalog(store, 1)}
 }
 
 // Run sweeps until ctx ends or the store is closed, then returns nil. When the
@@ -105,12 +106,25 @@ func (s *Sweeper) step(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// end writes the tombstones of keys that have expired.
+// end writes the tombstones of keys that have expired, and removes the fields
+// that have where the hash lives on, up to sweepBatch of them: what is left is
+// still due afterwards.
 func (s *Sweeper) end(tx *firn.Tx, due []*firn.Document) error {
+	fields := sweepBatch
 	for _, doc := range due {
 		k, err := parseKeyDoc(doc)
 		if err != nil {
 			return err
+		}
+		if !k.ended(tx.Moment().Millis()) {
+			n, err := s.hashes.sweepFields(tx, doc, &k, fields)
+			if err != nil {
+				return err
+			}
+			if fields -= n; fields == 0 {
+				return nil
+			}
+			continue
 		}
 		note := newKeyDoc(operationExpired, &keyDoc{Kind: k.Kind, Version: k.Version + 1, Created: k.Created})
 		if err := tx.Delete(s.keys, []byte(doc.ID), note); err != nil {
