@@ -21,7 +21,7 @@ var dumpCommands = []Command{
 		Group: "generic", Since: "2.6.0", Complexity: "O(n · log n), n the elements",
 		Summary: "Makes a key of what DUMP has returned, with a time to live in milliseconds; 0 is none.",
 		Differs: "Also takes what Redis 7.2 and 7.4 dump, with the expiries of a hash's fields; modules' types it refuses. " +
-			"A member or field that is there twice is refused always. A collection has at most 10,000,000 elements. IDLETIME and FREQ are checked and not kept.",
+			"A member or field that is there twice is refused always. A collection has at most 10,000,000 elements, and past a million not more than the payload has bytes. IDLETIME and FREQ are checked and not kept.",
 		Run: restore,
 	},
 }

@@ -12,8 +12,9 @@ import (
 
 // A value that one server dumps the other restores as the same value.
 
-// dumpedValues are commands that make the key k, and what to ask about it.
-// A # in a command stands for the numbers from 1 to n, one after the other.
+// dumpedValues are commands that make the key k, one a line, and questions
+// about it. The first line is repeated n times, # standing for the numbers from
+// 1 to n.
 var dumpedValues = []struct {
 	name  string
 	n     int
@@ -43,6 +44,15 @@ var dumpedValues = []struct {
 	{"hash", 600, "HSET k f# #", "HGETALL k", 2},
 	{"zset/listpack", 20, "ZADD k # a# -#.5 b# 1e300 c inf d -inf e 0.1 f", "ZRANGE k 0 -1 WITHSCORES", 0},
 	{"zset", 200, "ZADD k # a# -#.25 b# inf c -inf d 0.1 e", "ZRANGE k 0 -1 WITHSCORES", 0},
+	{"stream", 3, "XADD k #-1 f # g x\nXADD k 9-9 other v f 1", "XRANGE k - +\nXLEN k", 0},
+	{"stream/nodes", 350, "XADD k #-# f v# g w\nXDEL k 5-5 350-350\nXADD k 1000-* f # g w", "XRANGE k - +\nXLEN k\nXADD k 350-350 f v", 0},
+	{"stream/empty", 1, "XADD k 5-5 f v\nXDEL k 5-5", "XRANGE k - +\nXADD k 5-5 f v\nXINFO STREAM k FULL", 0},
+	{
+		"stream/groups", 8, "XADD k #-1 f #\nXGROUP CREATE k g 0\nXGROUP CREATE k none $\nXGROUP CREATECONSUMER k g idle\n" +
+			"XREADGROUP GROUP g a COUNT 3 STREAMS k >\nXREADGROUP GROUP g b COUNT 2 STREAMS k >\nXACK k g 2-1\nXDEL k 3-1\n" +
+			"XCLAIM k g b 0 1-1 TIME 1700000000000 RETRYCOUNT 7\nXTRIM k MAXLEN 6\nXSETID k 20-5 ENTRIESADDED 100",
+		"XRANGE k - +\nXINFO GROUPS k\nXPENDING k g\nXREADGROUP GROUP g b STREAMS k 0\nXACK k g 1-1\nXINFO GROUPS k", 0,
+	},
 	{"zset/wide", 1, "ZADD k 1 " + strings.Repeat("m", 65), "ZRANGE k 0 -1 WITHSCORES", 0},
 }
 
@@ -50,10 +60,17 @@ var dumpedValues = []struct {
 func fillKey(t *testing.T, who talker, setup string, n int) {
 	t.Helper()
 	who.tell(t, []byte("FLUSHALL"))
+	first, rest, _ := strings.Cut(setup, "\n")
+	var commands []string
 	for i := range n {
-		words := splitWords(t, strings.ReplaceAll(setup, "#", fmt.Sprint(i+1)))
-		if reply := who.tell(t, words...); reply[0] == '-' {
-			t.Fatalf("%s: %s", setup, reply)
+		commands = append(commands, strings.ReplaceAll(first, "#", fmt.Sprint(i+1)))
+	}
+	if rest != "" {
+		commands = append(commands, strings.Split(rest, "\n")...)
+	}
+	for _, command := range commands {
+		if reply := who.tell(t, splitWords(t, command)...); reply[0] == '-' {
+			t.Fatalf("%s: %s", command, reply)
 		}
 	}
 }
@@ -76,26 +93,30 @@ func TestDumpsAreRestoredOnBothSides(t *testing.T) {
 			for _, who := range []talker{mine, redis} {
 				fillKey(t, who, tt.setup, tt.n)
 			}
-			for _, question := range []string{tt.ask, "TYPE k", "OBJECT ENCODING k"} {
-				ask := func(who talker) string {
+			ask := func(who talker) string {
+				var all []string
+				for _, question := range append(strings.Split(tt.ask, "\n"), "TYPE k", "OBJECT ENCODING k") {
 					reply := who.tell(t, splitWords(t, question)...)
-					if question == tt.ask && tt.pairs > 0 {
-						return inOneOrder(reply, tt.pairs)
+					answer := render(reply)
+					if tt.pairs > 0 {
+						answer = inOneOrder(reply, tt.pairs)
 					}
-					return render(reply)
+					all = append(all, question+"\n"+answer)
 				}
-				want := ask(redis)
-				for _, way := range []struct {
-					name     string
-					from, to talker
-				}{{"from Redis", redis, mine}, {"to Redis", mine, redis}, {"to and from", redis, redis}, {"back", mine, mine}} {
-					reply := way.to.tell(t, []byte("RESTORE"), []byte("k"), []byte("0"), dumpOf(t, way.from), []byte("REPLACE"))
-					if got := render(reply); got != "OK" {
-						t.Fatalf("RESTORE %s\n got %s\nwant OK", way.name, got)
-					}
-					if got := ask(way.to); got != want {
-						t.Errorf("%s, %s\n got %.1000s\nwant %.1000s", question, way.name, got, want)
-					}
+				return strings.Join(all, "\n")
+			}
+			dumps := map[talker][]byte{redis: dumpOf(t, redis), mine: dumpOf(t, mine)}
+			want := ask(redis)
+			for _, way := range []struct {
+				name     string
+				from, to talker
+			}{{"from Redis", redis, mine}, {"to Redis", mine, redis}, {"from Redis to it", redis, redis}, {"from Firn to it", mine, mine}} {
+				reply := way.to.tell(t, []byte("RESTORE"), []byte("k"), []byte("0"), dumps[way.from], []byte("REPLACE"))
+				if got := render(reply); got != "OK" {
+					t.Fatalf("RESTORE %s\n got %s\nwant OK", way.name, got)
+				}
+				if got := ask(way.to); got != want {
+					t.Errorf("%s\n got %.3000s\nwant %.3000s", way.name, got, want)
 				}
 			}
 		})

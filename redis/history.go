@@ -205,6 +205,10 @@ func keyInfo(c *Call) error {
 		}
 		versions++
 	}
+	length, err := c.hashLength(&k)
+	if err != nil {
+		return err
+	}
 	size, err := c.keyBytes(doc, &k)
 	if err != nil {
 		return err
@@ -222,7 +226,7 @@ func keyInfo(c *Call) error {
 		value int64
 	}{
 		{"ttl", ttl}, {"created_at", k.Created}, {"updated_at", doc.TS.Millis()}, {"version", k.Version}, {"ts", int64(doc.TS)},
-		{"length", k.Length}, {"bytes", int64(size)}, {"versions", int64(versions)},
+		{"length", length}, {"bytes", int64(size)}, {"versions", int64(versions)},
 	} {
 		r.BulkString(field.name)
 		r.Int(field.value)

@@ -176,7 +176,8 @@ func (c *Call) endedFields(k *keyDoc) (map[string]bool, error) {
 	return gone, nil
 }
 
-// hashLength is how many fields of a live hash are there.
+// hashLength is how many fields of a live hash are there; of another key it is
+// the length.
 func (c *Call) hashLength(k *keyDoc) (int64, error) {
 	if k.Value == nil {
 		return k.Length, nil

@@ -126,6 +126,20 @@ func TestFieldsLiveOnInTheirKeysFate(t *testing.T) {
 	c.expect(t, "HGETALL j", "1) \"b\"\n2) \"2\"")
 }
 
+// TestFieldsAreSweptBeforeTheirKeyIs: whichever ends first is found first.
+func TestFieldsAreSweptBeforeTheirKeyIs(t *testing.T) {
+	c := newClockedWith(t, firn.Options{})
+	c.expect(t, "HSET h a 1 b 2", "(integer) 2", "HPEXPIRE h 100 FIELDS 1 a", "1) (integer) 1", "PEXPIRE h 1000", "(integer) 1")
+	c.advance(500 * time.Millisecond)
+	c.sweep(t)
+	c.expect(t, "HLEN h", "(integer) 1")
+	c.advance(501 * time.Millisecond)
+	c.sweep(t)
+	if got, want := history(t, c.store, "h"), "1 HSET, 2 HPEXPIRE, 3 PEXPIRE, 4 hexpired, 5 expired deleted"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
 // TestSweepingGoesInBatches: no transaction removes more than sweepBatch
 // fields, and none is left.
 func TestSweepingGoesInBatches(t *testing.T) {

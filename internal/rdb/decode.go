@@ -6,7 +6,7 @@ import "math"
 // ErrFormat: also for a type that is not known, for a collection that is empty
 // or has too many elements, and for bytes left over.
 func Decode(payload []byte) (*Value, error) {
-	s := source{b: payload}
+	s := source{b: payload, limit: elementLimit(len(payload))}
 	v := &Value{}
 	s.value(v, s.byte())
 	if s.bad || len(s.b) > 0 || !v.sound() {
@@ -32,7 +32,7 @@ func (v *Value) sound() bool {
 			}
 		}
 	}
-	return len(v.Items) > 0 && len(v.Items)%step == 0 && len(v.Items)/step <= MaxElements && distinct(v.Items, step)
+	return len(v.Items) > 0 && len(v.Items)%step == 0 && distinct(v.Items, step)
 }
 
 // distinct says whether every step-th item is different from the others.
@@ -62,7 +62,7 @@ func (s *source) value(v *Value, form byte) {
 		s.scored(v, form)
 	case typeListZiplist:
 		v.Kind = List
-		s.keep(v, openZiplist(s.string()))
+		s.keep(v, s.ziplist(s.string()))
 	case typeListQuicklist, typeListQuicklist2:
 		s.quicklist(v, form)
 	case typeSetIntset, typeSetListpack, typeZSetZiplist, typeZSetListpack, typeHashZipmap, typeHashZiplist, typeHashListpack:
@@ -93,25 +93,25 @@ func (s *source) compact(v *Value, form byte, b []byte) {
 	switch form {
 	case typeSetIntset:
 		v.Kind = Set
-		v.Items, ok = readIntset(b)
+		v.Items, ok = readIntset(b, s.limit)
 	case typeSetListpack:
 		v.Kind = Set
-		s.keep(v, openListpack(b))
+		s.keep(v, s.listpack(b))
 	case typeHashZipmap:
 		v.Kind = Hash
-		v.Items, ok = readZipmap(b)
+		v.Items, ok = readZipmap(b, s.limit)
 	case typeHashZiplist:
 		v.Kind = Hash
-		s.keep(v, openZiplist(b))
+		s.keep(v, s.ziplist(b))
 	case typeHashListpack:
 		v.Kind = Hash
-		s.keep(v, openListpack(b))
+		s.keep(v, s.listpack(b))
 	case typeZSetZiplist:
 		v.Kind = ZSet
-		s.scoredPairs(v, openZiplist(b))
+		s.scoredPairs(v, s.ziplist(b))
 	case typeZSetListpack:
 		v.Kind = ZSet
-		s.scoredPairs(v, openListpack(b))
+		s.scoredPairs(v, s.listpack(b))
 	}
 	if !ok {
 		s.fail()
@@ -138,7 +138,7 @@ func (s *source) scored(v *Value, form byte) {
 
 // scoredPairs reads members and scores that are elements in turn.
 func (s *source) scoredPairs(v *Value, q sequence) {
-	for q.more() && len(v.Items) <= MaxElements {
+	for q.more() && len(v.Items) <= s.limit {
 		v.Items = append(v.Items, q.read().bytes())
 		switch score := q.read(); {
 		case score.isInt:
@@ -147,7 +147,7 @@ func (s *source) scoredPairs(v *Value, q sequence) {
 			v.Scores = append(v.Scores, parseScore(&q.source, score.text))
 		}
 	}
-	if q.bad {
+	if q.bad || len(v.Items) > s.limit {
 		s.fail()
 	}
 }
@@ -171,11 +171,11 @@ func (s *source) quicklist(v *Value, form byte) {
 		case s.bad:
 			return
 		case form == typeListQuicklist:
-			s.keep(v, openZiplist(node))
+			s.keep(v, s.ziplist(node))
 		case container == nodePlain:
 			v.Items = append(v.Items, node)
 		case container == nodePacked:
-			s.keep(v, openListpack(node))
+			s.keep(v, s.listpack(node))
 		default:
 			s.fail()
 		}
@@ -192,7 +192,7 @@ func (s *source) hashWithEnds(v *Value, form byte) {
 	}
 	if form == typeHashPackEnds || form == typeHashPackEndsOld {
 		v.Compact = true
-		s.endTriples(v, openListpack(s.string()))
+		s.endTriples(v, s.listpack(s.string()))
 		return
 	}
 	n := s.count(3)
@@ -212,14 +212,14 @@ func (s *source) hashWithEnds(v *Value, form byte) {
 
 // endTriples reads fields, values and ends that are elements in turn.
 func (s *source) endTriples(v *Value, q sequence) {
-	for q.more() && len(v.Items) <= MaxElements {
+	for q.more() && len(v.Items) <= s.limit {
 		field, value, end := q.read(), q.read(), q.read()
 		if !end.isInt || end.n < 0 {
 			q.fail()
 		}
 		v.addField(field.bytes(), value.bytes(), end.n)
 	}
-	if q.bad {
+	if q.bad || len(v.Items) > s.limit {
 		s.fail()
 	}
 }

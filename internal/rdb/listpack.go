@@ -98,16 +98,16 @@ func (q *sequence) read() entry {
 func (q *sequence) appendAll(items [][]byte) (all [][]byte, ok bool) {
 	for q.more() {
 		items = append(items, q.read().bytes())
-		if len(items) > MaxElements {
+		if len(items) > q.limit {
 			return nil, false
 		}
 	}
 	return items, !q.bad
 }
 
-// openListpack begins to read a listpack.
-func openListpack(b []byte) sequence {
-	q := sequence{source: source{b: b}, next: (*source).packed}
+// listpack begins to read a listpack of the value that s reads.
+func (s *source) listpack(b []byte) sequence {
+	q := sequence{source: source{b: b, limit: s.limit}, next: (*source).packed}
 	size, n := q.uint(4), q.uint(2)
 	if size != uint64(len(b)) {
 		q.fail()

@@ -13,9 +13,10 @@
 // 7.4 added. Types are numbered as in Redis, see the constants.
 //
 // A payload may come from anybody. A length in it is believed only as far as
-// there are bytes to fill it, and a value has at most [MaxElements] elements;
-// so what Decode allocates is in proportion to the payload. What it returns
-// shares memory with the payload.
+// there are bytes to fill it; and because a short payload may unpack to many
+// elements, a value has no more than [MaxElements] of them, nor more than its
+// payload has bytes once they are past a million. What Decode returns shares
+// memory with the payload.
 package rdb
 
 import (
@@ -46,7 +47,14 @@ const (
 	// MaxElements is the most elements that a value may have: each takes
 	// many times the bytes in memory that it takes in a payload.
 	MaxElements = 10_000_000
+
+	// freeElements is how many there may be however short the payload is: room
+	// for a long list of equal items, which takes 300 MiB at most.
+	freeElements = 1_000_000
 )
+
+// elementLimit is the most elements of a value in a payload of so many bytes.
+func elementLimit(size int) int { return min(MaxElements, max(freeElements, size)) }
 
 // Types of values, with Redis's numbers.
 const (

@@ -222,6 +222,37 @@ func TestMalformedValuesAreRefused(t *testing.T) {
 	}
 }
 
+// TestAShortPayloadUnpacksToAMillionElementsAtMost: more would take memory that
+// nobody has sent.
+func TestAShortPayloadUnpacksToAMillionElementsAtMost(t *testing.T) {
+	for _, tt := range []struct {
+		form byte
+		n    int
+		want error
+	}{
+		{typeListQuicklist2, freeElements, nil}, {typeListQuicklist2, freeElements + 1, ErrFormat},
+		{typeZSetListpack, freeElements + 2, ErrFormat}, {typeHashPackEnds, freeElements + 2, ErrFormat},
+		{typeHashListpack, freeElements + 2, ErrFormat},
+	} {
+		var pack listpack
+		for range tt.n {
+			pack.addInt(1)
+		}
+		payload := []byte{tt.form}
+		switch tt.form {
+		case typeListQuicklist2:
+			payload = append(payload, 1, nodePacked)
+		case typeHashPackEnds:
+			payload = append(payload, make([]byte, 8)...)
+		}
+		payload = appendString(payload, pack.finish())
+		v, err := Decode(payload)
+		if len(payload) > tt.n/10 || !errors.Is(err, tt.want) || err == nil && len(v.Items) != tt.n {
+			t.Errorf("%d elements of type %d in %d bytes\n got %v\nwant %v", tt.n, tt.form, len(payload), err, tt.want)
+		}
+	}
+}
+
 // FuzzDecode: whatever decodes is appended and decodes to the same value, and
 // allocates in proportion to the payload.
 func FuzzDecode(f *testing.F) {

@@ -9,8 +9,9 @@ import (
 // source reads a payload from the front. After the first thing that is not as
 // it should be, bad is set and all results are zero.
 type source struct {
-	b   []byte
-	bad bool
+	b     []byte
+	bad   bool
+	limit int // the most elements of the value
 }
 
 func (s *source) fail() { s.bad, s.b = true, nil }
@@ -106,7 +107,7 @@ func (s *source) length() uint64 {
 // that memory can be taken for them.
 func (s *source) count(size int) int {
 	n := s.length()
-	if n > uint64(len(s.b)/size) || n > MaxElements {
+	if n > uint64(len(s.b)/size) || n > uint64(s.limit) {
 		s.fail()
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 )
 
@@ -13,7 +14,8 @@ type ID struct{ Ms, Seq uint64 }
 // Compare is negative if a comes before b, 0 if they are equal.
 func (a ID) Compare(b ID) int { return cmp.Or(cmp.Compare(a.Ms, b.Ms), cmp.Compare(a.Seq, b.Seq)) }
 
-// Log is a stream. Its entries ascend and are not beyond Last.
+// Log is a stream. Its entries ascend and are not beyond Last. No count or
+// time in it is negative or beyond an int64.
 type Log struct {
 	Entries    []Entry
 	Last       ID     // the last that there ever was
@@ -51,7 +53,7 @@ type Pending struct {
 type Consumer struct {
 	Name   []byte
 	Seen   int64 // ms
-	Active int64 // ms; -1: not known
+	Active int64 // ms; -1: not known; not written
 }
 
 // A stream's entries are kept in listpacks of up to nodeEntries. Each is under
@@ -82,7 +84,7 @@ func (s *source) log(form byte) *Log {
 	l := &Log{}
 	for range s.count(2) {
 		master := s.rawID()
-		s.logNode(l, master, openListpack(s.string()))
+		s.logNode(l, master, s.listpack(s.string()))
 		if s.bad {
 			return nil
 		}
@@ -95,7 +97,7 @@ func (s *source) log(form byte) *Log {
 		l.MaxDeleted = s.id()
 		l.Added = s.length()
 	}
-	if n := len(l.Entries); uint64(n) != length || n > 0 && l.Entries[n-1].ID.Compare(l.Last) > 0 {
+	if n := len(l.Entries); uint64(n) != length || l.Added > math.MaxInt64 || n > 0 && l.Entries[n-1].ID.Compare(l.Last) > 0 {
 		s.fail()
 	}
 	names := map[string]bool{}
@@ -150,7 +152,7 @@ func (s *source) logNode(l *Log, master ID, q sequence) {
 			continue
 		}
 		live--
-		if n := len(l.Entries); n > 0 && id.Compare(l.Entries[n-1].ID) <= 0 || n == MaxElements || id == (ID{}) {
+		if n := len(l.Entries); n > 0 && id.Compare(l.Entries[n-1].ID) <= 0 || n == s.limit || id == (ID{}) {
 			q.fail()
 			break
 		}
@@ -213,7 +215,7 @@ func (s *source) group(l *Log, form byte) {
 	}
 	for range s.count(16 + 8 + 1) {
 		p := Pending{ID: s.bareID(), Delivered: s.int(8), Count: s.length(), Consumer: -1}
-		if n := len(g.Pending); n > 0 && p.ID.Compare(g.Pending[n-1].ID) <= 0 {
+		if n := len(g.Pending); n > 0 && p.ID.Compare(g.Pending[n-1].ID) <= 0 || p.Delivered < 0 || p.Count > math.MaxInt64 {
 			s.fail()
 		}
 		g.Pending = append(g.Pending, p)
@@ -255,6 +257,9 @@ func (s *source) consumer(g *Group, form byte) (held int) {
 	c := Consumer{Name: s.string(), Seen: s.int(8), Active: -1}
 	if form == typeStreamListpacks3 {
 		c.Active = s.int(8)
+	}
+	if c.Seen < 0 {
+		s.fail()
 	}
 	for range s.count(16) {
 		id := s.bareID()

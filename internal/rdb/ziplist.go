@@ -35,9 +35,9 @@ const (
 	zipInt12   = 0xfd
 )
 
-// openZiplist begins to read a ziplist.
-func openZiplist(b []byte) sequence {
-	q := sequence{source: source{b: b}}
+// ziplist begins to read a ziplist of the value that s reads.
+func (s *source) ziplist(b []byte) sequence {
+	q := sequence{source: source{b: b, limit: s.limit}}
 	size := q.uint(4)
 	q.uint(4) // the tail: only writers need it
 	n := q.uint(2)
@@ -98,8 +98,8 @@ func (s *source) zipped(before int) entry {
 // is a byte, or FE and 4 bytes, little endian. Behind a value's length stands
 // how many bytes are unused behind the value.
 
-// readZipmap is the fields and values of a zipmap in turn.
-func readZipmap(b []byte) (items [][]byte, ok bool) {
+// readZipmap is the fields and values of a zipmap in turn, at most limit.
+func readZipmap(b []byte, limit int) (items [][]byte, ok bool) {
 	s := source{b: b}
 	pairs := int(s.byte())
 	for !s.bad && len(s.b) > 0 && s.b[0] != listpackEnd {
@@ -109,7 +109,7 @@ func readZipmap(b []byte) (items [][]byte, ok bool) {
 		value := s.take(n)
 		s.take(unused)
 		items = append(items, field, value)
-		if len(items) > MaxElements {
+		if len(items) > limit {
 			return nil, false
 		}
 	}
@@ -126,11 +126,11 @@ func (s *source) zipmapLength() uint64 {
 // A set of integers is their size in bytes (2, 4 or 8), their number, each in 4
 // bytes, and the integers, ascending, all little endian.
 
-// readIntset is the members of a set of integers.
-func readIntset(b []byte) (items [][]byte, ok bool) {
+// readIntset is the members of a set of integers, at most limit.
+func readIntset(b []byte, limit int) (items [][]byte, ok bool) {
 	s := source{b: b}
 	size, n := s.uint(4), s.uint(4)
-	if size != 2 && size != 4 && size != 8 || n*size != uint64(len(s.b)) || n > MaxElements {
+	if size != 2 && size != 4 && size != 8 || n*size != uint64(len(s.b)) || n > uint64(limit) {
 		return nil, false
 	}
 	items = make([][]byte, 0, n)
