@@ -217,7 +217,7 @@ func TestRandomLifetimesAgreeWithAModel(t *testing.T) {
 		m := lifetimeModel{clock: c.fakeClock, fields: map[string]*modelField{}}
 		var script []string
 		var asked []question
-		for step := range 800 {
+		for step := range 400 {
 			if random.IntN(8) == 0 {
 				c.sweep(t)
 				script = append(script, "(sweep)")
