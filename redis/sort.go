@@ -17,8 +17,9 @@ var sortCommands = []Command{
 		Min: 1, Max: -1, Flags: Writes, Keys: Keys{1, 1, 1}, StoreAfter: "STORE",
 		Group: "generic", Since: "1.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
 		Summary: "Sorts the elements of a list, a set or a sorted set, and returns or stores them.",
-		Differs: "ALPHA compares bytes, whatever the locale; elements that compare as equal keep their order. A set BY nosort goes in the order of its members' bytes.",
-		Run:     func(c *Call) error { return sortKey(c, true) },
+		Differs: "ALPHA compares bytes, whatever the locale; elements that compare as equal keep their order. A set BY nosort goes in the order of its members' bytes. " +
+			"A small sorted set keeps its encoding when it is sorted.",
+		Run: func(c *Call) error { return sortKey(c, true) },
 	},
 	{
 		Name: "SORT_RO", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
