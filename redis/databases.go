@@ -66,7 +66,14 @@ func (c *Call) countExpired(prefix string) (n int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if strings.HasPrefix(item.Doc.ID, prefix) {
+		if !strings.HasPrefix(item.Doc.ID, prefix) {
+			continue
+		}
+		_, ok, err := c.live(item.Doc) // a hash may have lost a field only
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
 			n++
 		}
 	}

@@ -151,7 +151,7 @@ func (c *Call) keyBefore(space uid, key []byte, ts firn.Timestamp) (k keyDoc, li
 			return keyDoc{}, false, err
 		}
 		k, err = parseKeyDoc(doc)
-		return k, err == nil && !doc.Deleted && !expired(k.Expires, ts.Millis()), err
+		return k, err == nil && !doc.Deleted && !k.ended(ts.Millis()), err
 	}
 	return keyDoc{}, false, nil
 }

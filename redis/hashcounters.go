@@ -14,7 +14,7 @@ func hIncrBy(c *Call) error {
 	if !ok {
 		return errNotInteger
 	}
-	s, value, had, err := c.openField()
+	h, value, had, err := c.openField()
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,8 @@ func hIncrBy(c *Call) error {
 		return errOverflow
 	}
 	c.Reply.Int(sum)
-	return c.closeField(&s, strconv.AppendInt(c.work.digits[:0], sum, 10), !had)
+	c.notify(eventHash, "hincrby", c.Args[0])
+	return c.closeField(&h, strconv.AppendInt(c.work.digits[:0], sum, 10), had)
 }
 
 func hIncrByFloat(c *Call) error {
@@ -40,7 +41,7 @@ func hIncrByFloat(c *Call) error {
 	if increment.IsInf() {
 		return Error("ERR value is NaN or Infinity")
 	}
-	s, value, had, err := c.openField()
+	h, value, had, err := c.openField()
 	if err != nil {
 		return err
 	}
@@ -59,25 +60,31 @@ func hIncrByFloat(c *Call) error {
 	}
 	text := sum.Append(nil)
 	c.Reply.Bulk(text)
-	return c.closeField(&s, text, !had)
+	c.notify(eventHash, "hincrbyfloat", c.Args[0])
+	return c.closeField(&h, text, had)
 }
 
 // openField opens the call's key and reads the field that is its next
 // argument.
-func (c *Call) openField() (s slot, value []byte, had bool, err error) {
-	s, err = c.openHash()
-	if err != nil {
-		return s, nil, false, err
+func (c *Call) openField() (h openedHash, value []byte, had bool, err error) {
+	h, err = c.openHash()
+	if err != nil || !h.live {
+		return h, nil, false, err
 	}
-	value, had, err = c.element(s.key.UID, c.Args[1])
-	return s, value, had, err
+	value, had, err = c.field(&h.key, c.Args[1])
+	return h, value, had, err
 }
 
-// closeField stores the field that openField has read, and the key.
-func (c *Call) closeField(s *slot, value []byte, added bool) error {
-	id := c.elementID(s.key.UID, c.Args[1])
-	if err := c.putField(s, id, c.Args[1], value, added); err != nil {
+// closeField stores the field that openField has read, and the key. A field
+// that was there keeps its end.
+func (c *Call) closeField(h *openedHash, value []byte, had bool) (err error) {
+	if had {
+		err = c.putField(h, c.elementID(h.key.UID, c.Args[1]), c.Args[1], value, false)
+	} else {
+		_, err = c.setField(h, c.Args[1], value)
+	}
+	if err != nil {
 		return err
 	}
-	return c.write(s, s.key)
+	return c.closeHash(h)
 }

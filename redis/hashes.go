@@ -7,7 +7,8 @@ import (
 )
 
 // A hash is a key document and an element for each field, whose sub-key is the
-// field and whose value is the field's value and nothing else.
+// field and whose value is the field's value and nothing else. When a field
+// expires stands elsewhere: see fieldEnds.
 var hashCommands = []Command{
 	{
 		Name: "HSET", Args: "key field value [field value ...]", Min: 3, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
@@ -62,8 +63,9 @@ var hashCommands = []Command{
 	},
 	{
 		Name: "HLEN", Args: "key", Min: 1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
-		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
+		Group: "hash", Since: "2.0.0", Complexity: "O(1), and the expired fields that are not swept yet",
 		Summary: "Returns how many fields the hash at key has.",
+		Differs: "Does not count fields that have expired.",
 		Run:     hLen,
 	},
 	{
@@ -139,53 +141,104 @@ func (c *Call) findField(field []byte) (value []byte, ok bool, err error) {
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	return c.element(k.UID, field)
+	return c.field(&k, field)
+}
+
+// openedHash is a hash that a command is about to write.
+type openedHash struct {
+	slot
+	ends  fieldEnds // what becomes of the key's value
+	stale bool      // ends.first or ends.last may no longer be exact
+}
+
+// openFields opens the call's key to change its fields. It may not be there.
+func (c *Call) openFields() (h openedHash, err error) {
+	h.slot, err = c.openKind(c.Args[0], kindHash)
+	if err == nil && h.live {
+		h.ends = h.key.fieldEnds()
+	}
+	return h, err
 }
 
 // openHash opens the call's key to add fields. A key that is not there becomes
 // a hash without fields, which the command must not leave so.
-func (c *Call) openHash() (slot, error) {
-	s, err := c.openKind(c.Args[0], kindHash)
-	if err == nil && !s.live {
-		s.key = keyDoc{Kind: kindHash, UID: c.newUID()}
+func (c *Call) openHash() (openedHash, error) {
+	h, err := c.openFields()
+	if err == nil && !h.live {
+		h.key = keyDoc{Kind: kindHash, UID: c.newUID()}
 	}
-	return s, err
+	return h, err
 }
 
-// setField stores a field in s.key, whose document the caller writes after the
-// last one, and says whether it is new.
-func (c *Call) setField(s *slot, field, value []byte) (added bool, err error) {
-	id := c.elementID(s.key.UID, field)
+// closeHash writes the key of a hash whose fields have changed; one without
+// fields that live it removes.
+func (c *Call) closeHash(h *openedHash) error {
+	if h.stale {
+		if err := c.refreshEnds(h); err != nil {
+			return err
+		}
+	}
+	h.key.Value = h.ends.encode()
+	if h.key.Length > 0 && !h.key.ended(c.now()) {
+		return c.write(&h.slot, h.key)
+	}
+	c.notify(eventGeneric, "del", c.Args[0])
+	return c.remove(&h.slot)
+}
+
+// setField stores a field in h.key, whose document the caller writes after the
+// last one, and says whether it is new. A field that would expire does so no
+// more.
+func (c *Call) setField(h *openedHash, field, value []byte) (added bool, err error) {
+	id := c.elementID(h.key.UID, field)
 	_, err = c.R.Get(c.work.elements, id)
 	if err != nil && err != firn.ErrNotFound {
 		return false, err
 	}
 	added = err != nil
-	return added, c.putField(s, id, field, value, added)
+	if !added && h.ends.count > 0 {
+		end, err := c.dropEnd(h, field) // leaves the same id in the scratch memory
+		if err != nil {
+			return false, err
+		}
+		if added = expired(end, c.now()); added {
+			h.key.Length--
+		}
+	}
+	return added, c.putField(h, id, field, value, added)
 }
 
 // putField stores a field of which it is known whether it is new.
-func (c *Call) putField(s *slot, id, field, value []byte, added bool) error {
+func (c *Call) putField(h *openedHash, id, field, value []byte, added bool) error {
 	if added {
-		s.key.Length++
+		h.key.Length++
 	}
-	if len(field) > listpackValueBytes || len(value) > listpackValueBytes || s.key.Length > listpackFields {
-		s.key.Encoding = large
+	if len(field) > listpackValueBytes || len(value) > listpackValueBytes || h.key.Length > listpackFields {
+		h.key.Encoding = large
 	}
 	return c.Tx.Put(c.work.elements, id, own(value))
+}
+
+// dropField removes a field that is there.
+func (c *Call) dropField(h *openedHash, field []byte) error {
+	if _, err := c.dropEnd(h, field); err != nil {
+		return err
+	}
+	h.key.Length--
+	return c.Tx.Delete(c.work.elements, c.elementID(h.key.UID, field), nil)
 }
 
 func hSet(c *Call) error {
 	if len(c.Args)%2 == 0 {
 		return errArity(c)
 	}
-	s, err := c.openHash()
+	h, err := c.openHash()
 	if err != nil {
 		return err
 	}
 	var n int64
 	for i := 1; i < len(c.Args); i += 2 {
-		added, err := c.setField(&s, c.Args[i], c.Args[i+1])
+		added, err := c.setField(&h, c.Args[i], c.Args[i+1])
 		if err != nil {
 			return err
 		}
@@ -198,15 +251,16 @@ func hSet(c *Call) error {
 	} else {
 		c.Reply.Int(n)
 	}
-	return c.write(&s, s.key)
+	c.notify(eventHash, "hset", c.Args[0])
+	return c.closeHash(&h)
 }
 
 func hSetNX(c *Call) error {
-	s, err := c.openHash()
+	h, err := c.openHash()
 	if err != nil {
 		return err
 	}
-	_, had, err := c.element(s.key.UID, c.Args[1])
+	_, had, err := c.field(&h.key, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -214,11 +268,11 @@ func hSetNX(c *Call) error {
 	if had {
 		return nil
 	}
-	id := c.elementID(s.key.UID, c.Args[1])
-	if err := c.putField(&s, id, c.Args[1], c.Args[2], true); err != nil {
+	if _, err := c.setField(&h, c.Args[1], c.Args[2]); err != nil {
 		return err
 	}
-	return c.write(&s, s.key)
+	c.notify(eventHash, "hset", c.Args[0])
+	return c.closeHash(&h)
 }
 
 func hGet(c *Call) error {
@@ -241,7 +295,7 @@ func hMGet(c *Call) error {
 			c.Reply.Null()
 			continue
 		}
-		value, had, err := c.element(k.UID, field)
+		value, had, err := c.field(&k, field)
 		if err != nil {
 			return err
 		}
@@ -257,10 +311,14 @@ func replyHash(c *Call, fields, values bool) error {
 	if err != nil {
 		return err
 	}
+	n, err := c.hashLength(&k)
+	if err != nil {
+		return err
+	}
 	if fields && values {
-		c.Reply.Map(int(k.Length))
+		c.Reply.Map(int(n))
 	} else {
-		c.Reply.Array(int(k.Length))
+		c.Reply.Array(int(n))
 	}
 	if !ok {
 		return nil
@@ -276,27 +334,35 @@ func replyHash(c *Call, fields, values bool) error {
 	})
 }
 
-// eachField visits all fields of a hash in the order of their bytes. The field
-// is valid during the visit only. A hash that has not as many as its key says
-// is errDamaged.
+// eachField visits all fields of a hash that have not ended, in the order of
+// their bytes. The field is valid during the visit only. A hash that has not
+// as many as its key says is errDamaged.
 func (c *Call) eachField(k *keyDoc, visit func(field, value []byte) error) error {
+	gone, err := c.endedFields(k)
+	if err != nil {
+		return err
+	}
 	prefix := c.elementPrefix(k.UID)
-	var n int64
+	n := len(prefix)
+	var seen int64
 	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
 		if err != nil {
 			return err
 		}
-		field, err := c.subKey(item.Key, len(prefix))
+		seen++
+		if gone != nil && gone[item.Key[n:]] {
+			continue
+		}
+		field, err := c.subKey(item.Key, n)
 		if err != nil {
 			return err
 		}
 		if err := visit(field, item.Doc.Value); err != nil {
 			return err
 		}
-		n++
 	}
-	if n != k.Length {
-		return fmt.Errorf("hash %d/%d has %d fields, its key says %d: %w", k.UID.TS, k.UID.N, n, k.Length, errDamaged)
+	if seen != k.Length {
+		return fmt.Errorf("hash %d/%d has %d fields, its key says %d: %w", k.UID.TS, k.UID.N, seen, k.Length, errDamaged)
 	}
 	return nil
 }
@@ -306,7 +372,11 @@ func hLen(c *Call) error {
 	if err != nil {
 		return err
 	}
-	c.Reply.Int(k.Length)
+	n, err := c.hashLength(&k)
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(n)
 	return nil
 }
 
@@ -329,35 +399,32 @@ func hExists(c *Call) error {
 }
 
 func hDel(c *Call) error {
-	s, err := c.openKind(c.Args[0], kindHash)
+	h, err := c.openFields()
 	if err != nil {
 		return err
 	}
-	if !s.live {
+	if !h.live {
 		c.Reply.Int(0)
 		return nil
 	}
 	var n int64
 	for _, field := range c.Args[1:] {
-		_, ok, err := c.element(s.key.UID, field)
+		_, ok, err := c.field(&h.key, field)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			continue
 		}
-		if err := c.Tx.Delete(c.work.elements, c.elementID(s.key.UID, field), nil); err != nil {
+		if err := c.dropField(&h, field); err != nil {
 			return err
 		}
 		n++
 	}
 	c.Reply.Int(n)
-	s.key.Length -= n
-	switch {
-	case n == 0:
+	if n == 0 {
 		return nil
-	case s.key.Length == 0:
-		return c.remove(&s)
 	}
-	return c.write(&s, s.key)
+	c.notify(eventHash, "hdel", c.Args[0])
+	return c.closeHash(&h)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
@@ -34,8 +35,15 @@ func hScan(c *Call) error {
 		// Like Redis, a small hash in one step: clients may rely on it.
 		o.count, cursor = listpackFields, 0
 	}
+	gone, err := c.endedFields(&k)
+	if err != nil {
+		return err
+	}
 	prefix := slices.Clone(c.elementPrefix(k.UID))
 	next, err := c.step(c.work.elements.ByID(), prefix, cursor, &o, func(item firn.Item) error {
+		if gone != nil && gone[item.Key[len(prefix):]] {
+			return nil
+		}
 		field, err := c.subKey(item.Key, len(prefix))
 		if err == nil && o.matches(field) {
 			l.add(field)
@@ -91,11 +99,11 @@ func hRandField(c *Call) error {
 		c.Reply.Array(0)
 		return nil
 	}
-	fields, err := c.ordered(&k)
+	fields, err := c.liveFields(&k)
 	if err != nil {
 		return err
 	}
-	ranks := randomRanks(fields.Len(), count)
+	ranks := randomRanks(fields.n, count)
 	if withValues && c.Reply.Proto != 3 {
 		c.Reply.Array(2 * len(ranks))
 	} else {
@@ -119,24 +127,51 @@ func randomField(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	fields, err := c.ordered(&k)
+	fields, err := c.liveFields(&k)
 	if err != nil {
 		return err
 	}
-	return replyFieldAt(c, &k, fields, rand.IntN(fields.Len()), false)
+	return replyFieldAt(c, &k, fields, rand.IntN(fields.n), false)
 }
 
-// ordered is the fields of a hash by rank. It has as many as k says, and at
-// least one.
-func (c *Call) ordered(k *keyDoc) (*firn.Ordered, error) {
-	fields, err := c.R.Ordered(c.work.elements.ByID(), c.elementPrefix(k.UID))
+// liveFields are the fields of a hash that have not ended, by rank among each
+// other.
+type liveFields struct {
+	all  *firn.Ordered
+	gone []int // ranks among all of those that have ended, ascending
+	n    int   // how many live, 1 and up
+}
+
+// liveFields orders the fields of a live hash. One that has not as many as its
+// key says is errDamaged.
+func (c *Call) liveFields(k *keyDoc) (f liveFields, err error) {
+	ended, err := c.endedFields(k)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	if n := fields.Len(); n == 0 || int64(n) != k.Length {
-		return nil, fmt.Errorf("hash %d/%d has %d fields, its key says %d: %w", k.UID.TS, k.UID.N, n, k.Length, errDamaged)
+	prefix := c.elementPrefix(k.UID)
+	if f.all, err = c.R.Ordered(c.work.elements.ByID(), prefix); err != nil {
+		return f, err
 	}
-	return fields, nil
+	for sub := range ended {
+		if rank, found := f.all.Rank(append(prefix[:len(prefix):len(prefix)], sub...)); found {
+			f.gone = append(f.gone, rank)
+		}
+	}
+	slices.Sort(f.gone)
+	f.n = f.all.Len() - len(f.gone)
+	if f.n < 1 || int64(f.all.Len()) != k.Length || len(f.gone) != len(ended) {
+		return f, fmt.Errorf("hash %d/%d has %d fields and %d ends, its key says %d: %w",
+			k.UID.TS, k.UID.N, f.all.Len(), len(ended), k.Length, errDamaged)
+	}
+	return f, nil
+}
+
+// at is the i-th field that lives.
+func (f *liveFields) at(i int) (firn.Item, error) {
+	// The ended fields before it are those with at most i living ones before them.
+	skipped := sort.Search(len(f.gone), func(g int) bool { return f.gone[g]-g > i })
+	return f.all.At(i + skipped)
 }
 
 // randomRanks chooses ranks below n: -count of any if count is negative, else
@@ -172,8 +207,8 @@ func randomRanks(n int, count int64) []int {
 
 // replyFieldAt replies the field at a rank, and its value if asked: as a pair
 // of its own in protocol 3.
-func replyFieldAt(c *Call, k *keyDoc, fields *firn.Ordered, rank int, withValue bool) error {
-	item, err := fields.At(rank)
+func replyFieldAt(c *Call, k *keyDoc, fields liveFields, rank int, withValue bool) error {
+	item, err := fields.at(rank)
 	if err != nil {
 		return err
 	}

@@ -148,25 +148,16 @@ func (c *Call) replyEvent(e *event, values bool) error {
 
 // replyHashState appends a hash as a map.
 func (c *Call) replyHashState(k *keyDoc) error {
-	prefix := c.elementPrefix(k.UID)
-	n, start := 0, len(c.Reply.Buf)
-	var fields resp.Writer
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
-		if err != nil {
-			return err
-		}
-		field, err := c.subKey(item.Key, len(prefix))
-		if err != nil {
-			return err
-		}
-		fields.Bulk(field)
-		fields.Bulk(item.Doc.Value)
-		n++
+	n, err := c.hashLength(k)
+	if err != nil {
+		return err
 	}
-	c.Reply.Buf = c.Reply.Buf[:start]
-	c.Reply.Map(n)
-	c.Reply.Buf = append(c.Reply.Buf, fields.Buf...)
-	return nil
+	c.Reply.Map(int(n))
+	return c.eachField(k, func(field, value []byte) error {
+		c.Reply.Bulk(field)
+		c.Reply.Bulk(value)
+		return nil
+	})
 }
 
 func historyGetAt(c *Call) error {
@@ -214,6 +205,10 @@ func keyInfo(c *Call) error {
 		}
 		versions++
 	}
+	length, err := c.hashLength(&k)
+	if err != nil {
+		return err
+	}
 	size, err := c.keyBytes(doc, &k)
 	if err != nil {
 		return err
@@ -231,7 +226,7 @@ func keyInfo(c *Call) error {
 		value int64
 	}{
 		{"ttl", ttl}, {"created_at", k.Created}, {"updated_at", doc.TS.Millis()}, {"version", k.Version}, {"ts", int64(doc.TS)},
-		{"length", k.Length}, {"bytes", int64(size)}, {"versions", int64(versions)},
+		{"length", length}, {"bytes", int64(size)}, {"versions", int64(versions)},
 	} {
 		r.BulkString(field.name)
 		r.Int(field.value)

@@ -118,7 +118,7 @@ func parseKeyDoc(doc *firn.Document) (keyDoc, error) {
 		return keyDoc{Created: doc.TS.Millis()}, nil
 	}
 	k, ok := decodeKeyDoc(doc.Value)
-	if !ok || k.Kind == kindString && k.Value == nil && !doc.Deleted {
+	if !ok || k.Kind == kindString && k.Value == nil && !doc.Deleted || k.Kind == kindHash && !k.soundEnds() {
 		return keyDoc{}, fmt.Errorf("key %q at %d: %w", doc.ID, doc.TS, errDamaged)
 	}
 	if k.Created == 0 {
@@ -144,20 +144,35 @@ func decodeKeyDoc(b []byte) (k keyDoc, ok bool) {
 	return k, !d.bad && len(d.b) == 0 && form < 0x80
 }
 
-// keyDocExpiry is the expires_at_ms of an encoded key document; 0 if it has
-// none or is damaged.
+// keyDocExpiry is the first moment, in ms, at which something of an encoded key
+// document ends: its expires_at_ms, or the earliest end of a hash's fields; 0 if
+// nothing does or the document is damaged.
 func keyDocExpiry(b []byte) int64 {
 	d := decoder{b: b}
 	d.expect(0x90 | keyDocElements)
-	d.byte()
+	form := d.byte()
 	d.str()
 	d.int()
 	d.int()
 	expires := d.int()
-	if d.bad {
-		return 0
+	if d.bad || kind(form&0x0f) != kindHash {
+		return expires
 	}
-	return expires
+	for range 3 { // length and uid
+		d.int()
+	}
+	note := d.bin()
+	if note == nil {
+		return expires
+	}
+	ends, ok := parseFieldEnds(note)
+	switch {
+	case d.bad || !ok:
+		return 0
+	case expires == 0:
+		return ends.first
+	}
+	return min(expires, ends.first)
 }
 
 // appendDatabase appends what a database document holds: a MessagePack array

@@ -115,7 +115,7 @@ func (c *Call) findDocument(key []byte) (*firn.Document, error) {
 // live parses a key document; ok is false if it has expired.
 func (c *Call) live(doc *firn.Document) (k keyDoc, ok bool, err error) {
 	k, err = parseKeyDoc(doc)
-	if err != nil || doc.Deleted || k.Expires != 0 && expired(k.Expires, c.now()) {
+	if err != nil || doc.Deleted || k.mayEnd() && k.ended(c.now()) {
 		return keyDoc{}, false, err
 	}
 	return k, true, nil
@@ -170,7 +170,7 @@ func (c *Call) openAt(scratch *[]byte, db int, key []byte) (slot, error) {
 		return s, err
 	}
 	s.version = k.Version
-	if !doc.Deleted && !expired(k.Expires, c.now()) {
+	if !doc.Deleted && !k.ended(c.now()) {
 		s.key, s.live = k, true
 	}
 	s.lapsed = !doc.Deleted && !s.live

@@ -1,7 +1,286 @@
 package redis
 
-// Fields of hashes that expire.
-var lifetimeCommands = []Command{}
+import (
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
 
-// endKeys finds the lifetime of a hash's field by its end.
-func endKeys(id string, value []byte, add func(key []byte)) {}
+// Fields of hashes that expire, as in Redis 7.4. How they are kept stands at
+// fieldEnds.
+var lifetimeCommands = []Command{
+	{
+		Name: "HEXPIRE", Args: "key seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]", Min: 5, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n · log m), n the fields named, m those that expire",
+		Summary: "Lets fields of a hash expire after some seconds: for each 1 if set, 2 if it is gone at once, 0 if not, -2 if there is none.",
+		Run:     func(c *Call) error { return hExpire(c, 1000, c.now()) },
+	},
+	{
+		Name: "HPEXPIRE", Args: "key milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]", Min: 5, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n · log m), n the fields named, m those that expire",
+		Summary: "HEXPIRE in milliseconds.",
+		Run:     func(c *Call) error { return hExpire(c, 1, c.now()) },
+	},
+	{
+		Name: "HEXPIREAT", Args: "key unix-time-seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]", Min: 5, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n · log m), n the fields named, m those that expire",
+		Summary: "HEXPIRE with a Unix time.",
+		Run:     func(c *Call) error { return hExpire(c, 1000, 0) },
+	},
+	{
+		Name: "HPEXPIREAT", Args: "key unix-time-milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]", Min: 5, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n · log m), n the fields named, m those that expire",
+		Summary: "HEXPIRE with a Unix time in milliseconds.",
+		Run:     func(c *Call) error { return hExpire(c, 1, 0) },
+	},
+	{
+		Name: "HTTL", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n), n the fields named",
+		Summary: "Returns the seconds until fields of a hash expire; -1 for one that does not, -2 if there is none.",
+		Run:     func(c *Call) error { return hTimeLeft(c, 1000, c.now()) },
+	},
+	{
+		Name: "HPTTL", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n), n the fields named",
+		Summary: "Returns the milliseconds until fields of a hash expire; -1 for one that does not, -2 if there is none.",
+		Run:     func(c *Call) error { return hTimeLeft(c, 1, c.now()) },
+	},
+	{
+		Name: "HEXPIRETIME", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n), n the fields named",
+		Summary: "Returns the Unix times at which fields of a hash expire; -1 for one that does not, -2 if there is none.",
+		Run:     func(c *Call) error { return hTimeLeft(c, 1000, 0) },
+	},
+	{
+		Name: "HPEXPIRETIME", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n), n the fields named",
+		Summary: "HEXPIRETIME in milliseconds.",
+		Run:     func(c *Call) error { return hTimeLeft(c, 1, 0) },
+	},
+	{
+		Name: "HPERSIST", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: Writes | Fast, Keys: Keys{1, 1, 1},
+		Group: "hash", Since: "7.4.0", Complexity: "O(n · log m), n the fields named, m those that expire",
+		Summary: "Lets fields of a hash expire no more: for each 1 if so, -1 if it would not, -2 if there is none.",
+		Run:     hPersist,
+	},
+}
+
+// maxFieldEnd is the last moment at which a field may expire, in ms: Redis
+// keeps it in 46 bits.
+const maxFieldEnd = 1<<46 - 1
+
+// operationFieldsExpired is the operation of the versions with which the
+// sweeper removes fields that have ended.
+const operationFieldsExpired = "hexpired"
+
+// What these commands say of a field.
+const (
+	fieldAbsent  = -2
+	fieldNoEnd   = -1
+	fieldRefused = 0 // by NX, XX, GT or LT
+	fieldDone    = 1
+	fieldRemoved = 2 // its end had passed already
+)
+
+// parseFields reads FIELDS numfields field [field ...]. wrongCount is the
+// answer to a number that is none.
+func parseFields(args [][]byte, wrongCount Error) ([][]byte, error) {
+	if !is(args[0], "FIELDS") {
+		return nil, Error("ERR Mandatory argument FIELDS is missing or not at the right position")
+	}
+	n, ok := resp.ParseInt(args[1])
+	if !ok || n < 1 {
+		return nil, wrongCount
+	}
+	if n != int64(len(args)-2) {
+		return nil, Error("ERR The `numfields` parameter must match the number of arguments")
+	}
+	return args[2:], nil
+}
+
+// parseFieldEnd reads a time in units of unit ms from base on.
+func parseFieldEnd(c *Call, arg []byte, unit, base int64) (int64, error) {
+	n, ok := resp.ParseInt(arg)
+	switch {
+	case !ok:
+		return 0, errNotInteger
+	case n < 0:
+		return 0, Error("ERR invalid expire time, must be >= 0")
+	case n > maxFieldEnd/unit || n*unit > maxFieldEnd-base:
+		return 0, errExpireTime(c)
+	}
+	return n*unit + base, nil
+}
+
+// parseFieldCondition reads the one condition that may stand before FIELDS.
+func parseFieldCondition(arg []byte) (o expireConditions, given bool) {
+	o = expireConditions{
+		ifNone: is(arg, "NX"), ifSome: is(arg, "XX"), ifLater: is(arg, "GT"), ifSooner: is(arg, "LT"),
+	}
+	return o, o != expireConditions{}
+}
+
+// hExpire gives fields an end, in units of unit ms from base on. One that has
+// passed removes them.
+func hExpire(c *Call, unit, base int64) error {
+	h, err := c.openFields()
+	if err != nil {
+		return err
+	}
+	end, err := parseFieldEnd(c, c.Args[1], unit, base)
+	if err != nil {
+		return err
+	}
+	rest := c.Args[2:]
+	conditions, given := parseFieldCondition(rest[0])
+	if given {
+		rest = rest[1:]
+	}
+	fields, err := parseFields(rest, "ERR Parameter `numFields` should be greater than 0")
+	if err != nil {
+		return err
+	}
+	c.Reply.Array(len(fields))
+	var set, removed bool
+	for _, field := range fields {
+		result, err := c.expireField(&h, field, end, conditions)
+		if err != nil {
+			return err
+		}
+		set, removed = set || result == fieldDone, removed || result == fieldRemoved
+		c.Reply.Int(result)
+	}
+	if set {
+		c.notify(eventHash, "hexpire", c.Args[0])
+	}
+	if removed {
+		c.notify(eventHash, "hdel", c.Args[0])
+	}
+	if !set && !removed {
+		return nil
+	}
+	return c.closeHash(&h)
+}
+
+// expireField gives one field an end if the conditions allow it.
+func (c *Call) expireField(h *openedHash, field []byte, end int64, conditions expireConditions) (int64, error) {
+	ok, current, err := c.openedField(h, field)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return fieldAbsent, nil
+	case !conditions.allow(current, end):
+		return fieldRefused, nil
+	case end <= c.now():
+		return fieldRemoved, c.dropField(h, field)
+	}
+	return fieldDone, c.setEnd(h, field, end)
+}
+
+// openedField says whether a hash that may not be there has a field, and when
+// that ends, 0 for never.
+func (c *Call) openedField(h *openedHash, field []byte) (ok bool, end int64, err error) {
+	if !h.live {
+		return false, 0, nil
+	}
+	if _, ok, err = c.element(h.key.UID, field); err != nil || !ok || h.ends.count == 0 {
+		return ok, 0, err
+	}
+	end, err = c.fieldEnd(h.key.UID, field)
+	return !expired(end, c.now()), end, err
+}
+
+// hTimeLeft replies how long after since ms fields expire, in units of unit
+// ms, rounded up.
+func hTimeLeft(c *Call, unit, since int64) error {
+	k, there, err := c.findKind(c.Args[0], kindHash)
+	if err != nil {
+		return err
+	}
+	fields, err := parseFields(c.Args[1:], "ERR Number of fields must be a positive integer")
+	if err != nil {
+		return err
+	}
+	h := openedHash{slot: slot{key: k, live: there}, ends: k.fieldEnds()}
+	c.Reply.Array(len(fields))
+	for _, field := range fields {
+		ok, end, err := c.openedField(&h, field)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			c.Reply.Int(fieldAbsent)
+		case end == 0:
+			c.Reply.Int(fieldNoEnd)
+		default:
+			c.Reply.Int((end - since + unit - 1) / unit)
+		}
+	}
+	return nil
+}
+
+func hPersist(c *Call) error {
+	h, err := c.openFields()
+	if err != nil {
+		return err
+	}
+	fields, err := parseFields(c.Args[1:], "ERR Number of fields must be a positive integer")
+	if err != nil {
+		return err
+	}
+	c.Reply.Array(len(fields))
+	changed := false
+	for _, field := range fields {
+		ok, end, err := c.openedField(&h, field)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			c.Reply.Int(fieldAbsent)
+			continue
+		case end == 0:
+			c.Reply.Int(fieldNoEnd)
+			continue
+		}
+		if _, err := c.dropEnd(&h, field); err != nil {
+			return err
+		}
+		c.Reply.Int(fieldDone)
+		changed = true
+	}
+	if !changed {
+		return nil
+	}
+	c.notify(eventHash, "hpersist", c.Args[0])
+	return c.closeHash(&h)
+}
+
+// sweepFields removes up to limit fields that have ended from a hash that
+// lives on, and returns how many.
+func (t *catalog) sweepFields(tx *firn.Tx, doc *firn.Document, k *keyDoc, limit int) (n int, err error) {
+	e := k.fieldEnds()
+	var due []string
+	for item, err := range tx.Scan(t.endedRange(k.UID, e, tx.Moment().Millis(), limit)) {
+		if err != nil {
+			return 0, err
+		}
+		e.first, _ = parseLifetime(item.Doc.Value)
+		due = append(due, item.Doc.ID)
+	}
+	for _, id := range due {
+		if err := tx.Delete(t.lifetimes, []byte(id), nil); err != nil {
+			return 0, err
+		}
+		if err := tx.Delete(t.elements, []byte(id), nil); err != nil {
+			return 0, err
+		}
+	}
+	e.count -= int64(len(due))
+	if e, err = t.nearestEnds(tx, k.UID, e); err != nil {
+		return 0, err
+	}
+	k.Length -= int64(len(due))
+	k.Version++
+	k.Value = e.encode()
+	return len(due), tx.Put(t.keys, []byte(doc.ID), newKeyDoc(operationFieldsExpired, k))
+}

@@ -141,12 +141,19 @@ func (srv *Server) publishEvent(db int, class eventClass, event string, key []by
 	}
 }
 
-// expired tells that the sweeper has ended a key.
-func (srv *Server) expired(db int, key []byte) {
-	srv.publishEvent(db, eventExpired, "expired", key)
+// expired tells that the sweeper has ended a key, or, if not whole, fields of
+// a hash.
+func (srv *Server) expired(db int, key []byte, whole bool) {
+	if whole {
+		srv.publishEvent(db, eventExpired, "expired", key)
+	} else {
+		srv.publishEvent(db, eventHash, "hexpired", key)
+	}
 	if srv.catalog.trackers.Load() != 0 {
 		srv.tracking.invalidate(key, nil)
 		srv.tracking.broadcast([][]byte{key}, nil)
 	}
-	srv.KeyExpired(db, key)
+	if whole {
+		srv.KeyExpired(db, key)
+	}
 }

@@ -1,4 +1,317 @@
 package redis
 
-// SORT.
-var sortCommands = []Command{}
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/firndb/firn/resp"
+)
+
+// SORT sorts the elements of a list, a set or a sorted set by their own value
+// or by that of other keys.
+var sortCommands = []Command{
+	{
+		Name: "SORT", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] [STORE destination]",
+		Min: 1, Max: -1, Flags: Writes, Keys: Keys{1, 1, 1}, StoreAfter: "STORE",
+		Group: "generic", Since: "1.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
+		Summary: "Sorts the elements of a list, a set or a sorted set, and returns or stores them.",
+		Differs: "ALPHA compares bytes, whatever the locale; elements that compare as equal keep their order. A set BY nosort goes in the order of its members' bytes. " +
+			"A small sorted set keeps its encoding when it is sorted.",
+		Run: func(c *Call) error { return sortKey(c, true) },
+	},
+	{
+		Name: "SORT_RO", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
+		Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, 1, 1},
+		Group: "generic", Since: "7.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
+		Summary: "SORT that does not store, and so can be asked of the past.",
+		Differs: "As SORT does.",
+		Run:     func(c *Call) error { return sortKey(c, false) },
+	},
+}
+
+// sortOptions are the options of SORT.
+type sortOptions struct {
+	by          []byte // nil: the elements themselves
+	unsorted    bool   // by has no place for an element: keep the order
+	get         [][]byte
+	descending  bool
+	alpha       bool
+	offset, max int64 // max negative: all
+	store       []byte
+}
+
+// limit is how many of n elements, from which on, are wanted.
+func (o *sortOptions) limit(n int64) (from, to int64) {
+	from = min(max(o.offset, 0), n)
+	if o.max < 0 {
+		return from, n
+	}
+	return from, from + min(o.max, n-from)
+}
+
+func parseSortOptions(args [][]byte, mayStore bool) (o sortOptions, err error) {
+	o.max = -1
+	for i := 0; i < len(args); i++ {
+		left := len(args) - i - 1
+		switch arg := args[i]; {
+		case is(arg, "ASC"):
+			o.descending = false
+		case is(arg, "DESC"):
+			o.descending = true
+		case is(arg, "ALPHA"):
+			o.alpha = true
+		case is(arg, "LIMIT") && left >= 2:
+			var ok, ok2 bool
+			o.offset, ok = resp.ParseInt(args[i+1])
+			o.max, ok2 = resp.ParseInt(args[i+2])
+			if !ok || !ok2 {
+				return o, errNotInteger
+			}
+			i += 2
+		case is(arg, "STORE") && left >= 1 && mayStore:
+			i++
+			o.store = args[i]
+		case is(arg, "BY") && left >= 1:
+			i++
+			o.by = args[i]
+			o.unsorted = o.unsorted || bytes.IndexByte(cString(o.by, len(o.by)), '*') < 0
+		case is(arg, "GET") && left >= 1:
+			i++
+			o.get = append(o.get, args[i])
+		default:
+			return o, errSyntax
+		}
+	}
+	return o, nil
+}
+
+func sortKey(c *Call, mayStore bool) error {
+	o, err := parseSortOptions(c.Args[1:], mayStore)
+	if err != nil {
+		return err
+	}
+	k, ok, err := c.find(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if ok && k.Kind != kindList && k.Kind != kindSet && k.Kind != kindZSet {
+		return errWrongType
+	}
+	if k.Kind == kindSet && o.unsorted && o.store != nil {
+		// What is stored does not depend on how a set happens to be kept.
+		o.by, o.unsorted, o.alpha = nil, false, true
+	}
+	var items [][]byte
+	if ok {
+		if items, err = c.sorted(&k, &o); err != nil {
+			return err
+		}
+	}
+	if o.store != nil {
+		return c.storeSorted(items, &o)
+	}
+	c.Reply.Array(len(items) * max(len(o.get), 1))
+	for _, item := range items {
+		if o.get == nil {
+			c.Reply.Bulk(item)
+		}
+		for _, pattern := range o.get {
+			value, there, err := c.follow(pattern, item)
+			if err != nil {
+				return err
+			}
+			bulkOrNull(c, value, there)
+		}
+	}
+	return nil
+}
+
+// sorted is the elements that are wanted, in order.
+func (c *Call) sorted(k *keyDoc, o *sortOptions) ([][]byte, error) {
+	from, to := o.limit(k.Length)
+	if from == to && o.unsorted {
+		return nil, nil
+	}
+	limit := int64(0)
+	if o.unsorted {
+		limit = to
+	}
+	items, err := c.sortable(k, limit, o.unsorted && o.descending)
+	if err != nil {
+		return nil, err
+	}
+	if !o.unsorted {
+		if err := c.sortItems(items, o); err != nil {
+			return nil, err
+		}
+	}
+	from, to = o.limit(int64(len(items)))
+	found := make([][]byte, 0, to-from)
+	for i := range items[from:to] {
+		found = append(found, items[int(from)+i].element)
+	}
+	return found, nil
+}
+
+// sortItem is an element and what it is sorted by.
+type sortItem struct {
+	element []byte
+	by      []byte // with BY and ALPHA; nil: there is no such key, and it comes first
+	score   float64
+}
+
+// sortable is the elements of a collection, at most limit (0: all). Those of a
+// list are in its order, or against it, and so are those of a sorted set.
+func (c *Call) sortable(k *keyDoc, limit int64, reverse bool) (items []sortItem, err error) {
+	switch k.Kind {
+	case kindList:
+		err = c.walkList(k, limit, reverse, func(item []byte) error {
+			items = append(items, sortItem{element: item})
+			return nil
+		})
+	case kindSet:
+		err = c.walkSet(k, limit, func(member []byte) error {
+			items = append(items, sortItem{element: own(member)})
+			return nil
+		})
+	default:
+		err = c.walkZSet(k, limit, reverse, func(member []byte, _ float64) error {
+			items = append(items, sortItem{element: member})
+			return nil
+		})
+	}
+	return items, err
+}
+
+// sortItems looks up what to sort by, and sorts.
+func (c *Call) sortItems(items []sortItem, o *sortOptions) error {
+	for i := range items {
+		item := &items[i]
+		by, ok := item.element, true
+		if o.by != nil {
+			var err error
+			if by, ok, err = c.follow(o.by, item.element); err != nil {
+				return err
+			}
+		}
+		switch {
+		case !ok:
+		case o.alpha:
+			item.by = by
+		default:
+			if item.score, ok = parseSortScore(by); !ok {
+				return Error("ERR One or more scores can't be converted into double")
+			}
+		}
+	}
+	slices.SortStableFunc(items, func(a, b sortItem) int {
+		order := compareSorted(a, b, o)
+		if o.descending {
+			return -order
+		}
+		return order
+	})
+	return nil
+}
+
+// compareSorted compares two elements, upwards. Equal numbers are ordered by
+// the elements; equal texts are not.
+func compareSorted(a, b sortItem, o *sortOptions) int {
+	if !o.alpha {
+		if order := cmp.Compare(a.score, b.score); order != 0 {
+			return order
+		}
+		return bytes.Compare(a.element, b.element)
+	}
+	switch {
+	case a.by == nil || b.by == nil:
+		return cmp.Compare(flagInt(a.by != nil), flagInt(b.by != nil))
+	case o.by == nil && o.store != nil:
+		return bytes.Compare(a.by, b.by)
+	}
+	// Redis collates C strings, which end at a NUL.
+	return bytes.Compare(cString(a.by, len(a.by)), cString(b.by, len(b.by)))
+}
+
+func flagInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// parseSortScore reads a number as C's strtod does where it must use up the
+// text: white space may precede it, a NUL ends it, and no text at all is 0.
+func parseSortScore(b []byte) (float64, bool) {
+	if n, ok := resp.ParseInt(b); ok {
+		return float64(n), true
+	}
+	b = cString(b, len(b))
+	if len(b) == 0 {
+		return 0, true
+	}
+	score, ok := resp.ParseDouble(bytes.TrimLeft(b, " \t\n\v\f\r"))
+	return score, ok && !math.IsNaN(score)
+}
+
+// follow is the value that a pattern leads to: the element itself for #, else
+// the string, or the field of the hash, whose key is the pattern with the
+// element for its first *. ok is false if there is none.
+func (c *Call) follow(pattern, element []byte) (value []byte, ok bool, err error) {
+	if string(pattern) == "#" {
+		return element, true, nil
+	}
+	before, after, found := bytes.Cut(pattern, []byte("*"))
+	if !found {
+		return nil, false, nil
+	}
+	var field []byte
+	if i := bytes.Index(after, []byte("->")); i >= 0 && len(after) > i+2 {
+		after, field = after[:i], after[i+2:]
+	}
+	name := slices.Concat(before, element, after)
+	k, ok, err := c.find(name)
+	switch {
+	case err != nil || !ok:
+		return nil, false, err
+	case field != nil && k.Kind == kindHash:
+		return c.field(&k, field)
+	case field != nil || k.Kind != kindString:
+		return nil, false, nil
+	}
+	return k.Value, true, nil
+}
+
+// storeSorted makes the destination a list of what was sorted; without
+// elements it is removed.
+func (c *Call) storeSorted(items [][]byte, o *sortOptions) error {
+	if len(o.get) > 0 {
+		found := make([][]byte, 0, len(items)*len(o.get))
+		for _, item := range items {
+			for _, pattern := range o.get {
+				value, _, err := c.follow(pattern, item)
+				if err != nil {
+					return err
+				}
+				found = append(found, value)
+			}
+		}
+		items = found
+	}
+	c.Reply.Int(int64(len(items)))
+	s, err := c.openOther(c.DB, o.store)
+	if err != nil {
+		return err
+	}
+	if len(items) > 0 {
+		c.notify(eventList, "sortstore", o.store)
+		return c.storeList(&s, items)
+	}
+	if !s.live {
+		return nil
+	}
+	c.notify(eventGeneric, "del", o.store)
+	return c.remove(&s)
+}

@@ -12,10 +12,10 @@ import (
 
 const (
 	sweepInterval = 100 * time.Millisecond // Redis looks ten times a second, too
-	sweepBatch    = 500                    // keys per transaction: others wait for one
+	sweepBatch    = 500                    // keys and fields per transaction: others wait for one
 )
 
-// Sweeper ends keys that have expired, so that history says when they went
+// Sweeper ends keys, and fields of hashes, that have expired, so that history says when they went
 // and nothing has to pass over them. Reads treat them as absent already
 // before: what they see does not depend on it.
 //
@@ -29,17 +29,22 @@ type Sweeper struct {
 	server *Server // whose statistics are kept; nil: none are
 
 	databases *firn.Table
+	hashes    *catalog // where fields are
 
 	// Expired is called for every key that was ended, in the order of the
 	// commits and before any later write to the key is answered. It must not
-	// block. db is the database that showed the key. nil: nobody is told.
-	Expired func(db int, key []byte)
+	// block. db is the database that showed the key; whole is false if only
+	// fields of a hash were removed. nil: nobody is told.
+	Expired func(db int, key []byte, whole bool)
 }
 
 // NewSweeper makes the sweeper of a store that was opened with Tables.
 func NewSweeper(store *firn.Store) *Sweeper {
 	keys := store.Table(keysTable)
-	return &Sweeper{store: store, keys: keys, expiry: keys.Index(expiryIndex), databases: store.Table(databasesTable)}
+	return &Sweeper{
+		store: store, keys: keys, expiry: keys.Index(expiryIndex), databases: store.Table(databasesTable),
+		hashes: newCatalog(store, 1),
+	}
 }
 
 // Sweeper makes the sweeper of the server's store. What it does is in INFO, and
@@ -137,10 +142,18 @@ type sweep struct {
 	done    chan error // capacity 1: answering never blocks
 }
 
-// goneKey is a key that a sweep has ended, where a database showed it.
+// swept is a key that a sweep has ended, or, if not whole, a hash of which it
+// has removed fields.
+type swept struct {
+	doc   *firn.Document
+	whole bool
+}
+
+// goneKey is a swept key where a database showed it.
 type goneKey struct {
-	db  int
-	key []byte
+	db    int
+	key   []byte
+	whole bool
 }
 
 // Len is part of firn.Batch.
@@ -161,14 +174,16 @@ func (w *sweep) end(tx *firn.Tx) error {
 		}
 		due = append(due, item.Doc)
 	}
-	w.n = len(due)
-	if s.Expired != nil {
-		var err error
-		if w.gone, err = s.locate(tx, due); err != nil {
-			return err
+	touched, err := s.end(tx, due)
+	for _, k := range touched {
+		if k.whole {
+			w.n++
 		}
 	}
-	return s.end(tx, due)
+	if err == nil && s.Expired != nil {
+		w.gone, err = s.locate(tx, touched)
+	}
+	return err
 }
 
 // Done is part of firn.Batch.
@@ -178,15 +193,15 @@ func (w *sweep) Done(_ firn.Timestamp, err error) {
 	}
 	if err == nil {
 		for _, k := range w.gone {
-			w.sweeper.Expired(k.db, k.key)
+			w.sweeper.Expired(k.db, k.key, k.whole)
 		}
 	}
 	w.done <- err
 }
 
-// locate finds out which databases show the keys of documents. Those that
-// were flushed are in none.
-func (s *Sweeper) locate(tx *firn.Tx, docs []*firn.Document) ([]goneKey, error) {
+// locate finds out which databases show keys. Those that were flushed are in
+// none.
+func (s *Sweeper) locate(tx *firn.Tx, keys []swept) ([]goneKey, error) {
 	shown := map[uid]int{}  // by keyspace
 	own := map[int64]bool{} // databases that show another than their first
 	for item, err := range tx.Scan(firn.Range{Index: s.databases.ByID()}) {
@@ -204,8 +219,8 @@ func (s *Sweeper) locate(tx *firn.Tx, docs []*firn.Document) ([]goneKey, error) 
 		shown[space], own[db] = int(db), true
 	}
 	var found []goneKey
-	for _, doc := range docs {
-		space, key, err := parseKeyID(doc.ID)
+	for _, k := range keys {
+		space, key, err := parseKeyID(k.doc.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +229,7 @@ func (s *Sweeper) locate(tx *firn.Tx, docs []*firn.Document) ([]goneKey, error) 
 			db, ok = int(space.N), true
 		}
 		if ok {
-			found = append(found, goneKey{db, key})
+			found = append(found, goneKey{db, key, k.whole})
 		}
 	}
 	return found, nil
@@ -234,17 +249,31 @@ func parseKeyID(id string) (space uid, key []byte, err error) {
 	return uid{firn.Timestamp(ts), n}, key, err
 }
 
-// end writes the tombstones of keys that have expired.
-func (s *Sweeper) end(tx *firn.Tx, due []*firn.Document) error {
+// end writes the tombstones of keys that have expired, and removes the fields
+// that have where the hash lives on, up to sweepBatch of them: what is left is
+// still due afterwards.
+func (s *Sweeper) end(tx *firn.Tx, due []*firn.Document) (done []swept, err error) {
+	fields := sweepBatch
 	for _, doc := range due {
 		k, err := parseKeyDoc(doc)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		note := newKeyDoc(operationExpired, &keyDoc{Kind: k.Kind, Version: k.Version + 1, Created: k.Created})
-		if err := tx.Delete(s.keys, []byte(doc.ID), note); err != nil {
-			return err
+		whole := k.ended(tx.Moment().Millis())
+		if whole {
+			note := newKeyDoc(operationExpired, &keyDoc{Kind: k.Kind, Version: k.Version + 1, Created: k.Created})
+			err = tx.Delete(s.keys, []byte(doc.ID), note)
+		} else {
+			var n int
+			n, err = s.hashes.sweepFields(tx, doc, &k, fields)
+			fields -= n
+		}
+		if err != nil {
+			return nil, err
+		}
+		if done = append(done, swept{doc, whole}); fields == 0 {
+			break
 		}
 	}
-	return nil
+	return done, nil
 }

@@ -37,7 +37,7 @@ const (
 // A uid is two integers, so a keyspace, and a collection, is the two leading
 // elements of an id: it is counted at once and kept whole in memory when hot.
 // The index expiry of keys leads from (expires_at_ms, id) to each key that
-// has an expiry; score from (collection uid, score, member) to each member of
+// has an expiry, and to a hash by its first field's, if that is earlier; score from (collection uid, score, member) to each member of
 // a sorted set; end from (collection uid, expires_at_ms, field) to each
 // lifetime; consumer of groups from (collection uid, group, consumer, entry)
 // to each pending entry.
@@ -57,7 +57,8 @@ func Tables() []firn.TableSpec {
 	}
 }
 
-// expiryKeys finds a key document by its expiry. A damaged document is in no
+// expiryKeys finds a key document by the first moment at which it, or a field
+// of its hash, ends. A damaged document is in no
 // index: reading it is the error.
 func expiryKeys(id string, value []byte, add func(key []byte)) {
 	expires := keyDocExpiry(value)

@@ -1,0 +1,140 @@
+package redis
+
+import (
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// Whole collections, for the commands that take or make one of any type: SORT,
+// DUMP and RESTORE. A limit of 0 is none.
+
+// walkList visits the items of a list in order, from the end if reverse. What
+// is visited belongs to the store.
+func (c *Call) walkList(k *keyDoc, limit int64, reverse bool, visit func(item []byte) error) error {
+	q, err := sequenceOf(k)
+	if err != nil {
+		return err
+	}
+	for it, err := range c.items(&q, 0, limited(q.length, limit), reverse) {
+		if err != nil {
+			return err
+		}
+		if err := visit(it.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkSet visits the members of a set in the order of their bytes. They are
+// valid during the visit only.
+func (c *Call) walkSet(k *keyDoc, limit int64, visit func(member []byte) error) error {
+	prefix := appendUID(nil, k.UID)
+	r := firn.Range{Index: c.work.elements.ByID(), Prefix: prefix, Limit: int(limit)}
+	for item, err := range c.R.Scan(r) {
+		if err != nil {
+			return err
+		}
+		member, err := c.subKey(item.Key, len(prefix))
+		if err != nil {
+			return err
+		}
+		if err := visit(member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkZSet visits the members of a sorted set by their scores, downwards if
+// reverse.
+func (c *Call) walkZSet(k *keyDoc, limit int64, reverse bool, visit func(member []byte, score float64) error) error {
+	return c.eachByRank(k, 0, limited(k.Length, limit)-1, reverse, func(m rated) error {
+		return visit([]byte(m.member), m.score)
+	})
+}
+
+func limited(n, limit int64) int64 {
+	if limit == 0 {
+		return n
+	}
+	return min(n, limit)
+}
+
+// newList stores the items of a list that begins, and returns the key document
+// that it needs. They are copied; there is at least one.
+func (c *Call) newList(items [][]byte) (keyDoc, error) {
+	q := sequence{uid: c.newUID()}
+	for _, item := range items {
+		if err := c.push(&q, own(item), true); err != nil {
+			return keyDoc{}, err
+		}
+	}
+	return keyDoc{Kind: kindList, UID: q.uid, Length: q.length, Value: q.appendNote(nil)}, nil
+}
+
+// newSet is newList for the members of a set, which are different ones.
+func (c *Call) newSet(members [][]byte) (keyDoc, error) {
+	k := keyDoc{Kind: kindSet, UID: c.newUID(), Length: int64(len(members))}
+	if k.Length > intsetMembers {
+		k.Encoding = large
+	}
+	for _, member := range members {
+		if _, isInt := resp.ParseInt(member); !isInt {
+			k.Encoding = large
+		}
+		if err := c.Tx.Put(c.work.elements, c.elementID(k.UID, member), noValue); err != nil {
+			return keyDoc{}, err
+		}
+	}
+	return k, nil
+}
+
+// newZSet is newSet for a sorted set. No score is NaN.
+func (c *Call) newZSet(members [][]byte, scores []float64) (keyDoc, error) {
+	var s slot
+	e := c.replaceZSet(&s)
+	for i, member := range members {
+		if err := e.put(member, scores[i], 0, false); err != nil {
+			return keyDoc{}, err
+		}
+	}
+	return s.key, nil
+}
+
+// newHash is newSet for fields and values in turn. ends, if there are any, are
+// those of the fields, in ms, 0 for never; the fields that have ended are left
+// out, and the hash has no fields if all have.
+func (c *Call) newHash(items [][]byte, ends []int64) (keyDoc, error) {
+	h := openedHash{slot: slot{key: keyDoc{Kind: kindHash, UID: c.newUID()}}}
+	for i := 0; i < len(items); i += 2 {
+		field, end := items[i], int64(0)
+		if ends != nil {
+			end = ends[i/2]
+		}
+		if end != 0 && end <= c.now() {
+			continue
+		}
+		if err := c.putField(&h, c.elementID(h.key.UID, field), field, items[i+1], true); err != nil {
+			return keyDoc{}, err
+		}
+		if end == 0 {
+			continue
+		}
+		if err := c.setEnd(&h, field, end); err != nil {
+			return keyDoc{}, err
+		}
+	}
+	h.key.Value = h.ends.encode()
+	return h.key, nil
+}
+
+// storeList makes a list of items in place of whatever is in a slot.
+func (c *Call) storeList(s *slot, items [][]byte) error {
+	k, err := c.newList(items)
+	if err != nil {
+		return err
+	}
+	k.Created = s.key.Created
+	return c.write(s, k)
+}

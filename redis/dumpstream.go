@@ -1,0 +1,120 @@
+package redis
+
+import (
+	"github.com/firndb/firn/internal/rdb"
+)
+
+// Streams in DUMP and RESTORE: entries, groups, consumers, and what is pending.
+
+// wholeLog reads all of a stream.
+func (c *Call) wholeLog(k *keyDoc) (*rdb.Log, error) {
+	st, err := parseStream(k)
+	if err != nil {
+		return nil, err
+	}
+	l := &rdb.Log{Last: dumpedID(st.last), MaxDeleted: dumpedID(st.deleted), Added: uint64(st.added)}
+	for e, err := range c.streamEntries(k, &st, st.whole(), false, 0) {
+		if err != nil {
+			return nil, err
+		}
+		fields := make([][]byte, 0, e.fields)
+		for range e.fields {
+			b := e.body.bin()
+			if b == nil {
+				return nil, e.damaged()
+			}
+			fields = append(fields, b)
+		}
+		l.Entries = append(l.Entries, rdb.Entry{ID: dumpedID(e.id), Fields: fields})
+	}
+	var groups []streamGroup // first: walks share scratch memory
+	for g, err := range c.streamGroups(k) {
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, g)
+	}
+	for i := range groups {
+		g, err := c.wholeGroup(k.UID, &groups[i])
+		if err != nil {
+			return nil, err
+		}
+		l.Groups = append(l.Groups, g)
+	}
+	return l, nil
+}
+
+func dumpedID(id streamID) rdb.ID { return rdb.ID{Ms: id.ms, Seq: id.seq} }
+
+// wholeGroup reads all that a group knows.
+func (c *Call) wholeGroup(u uid, g *streamGroup) (rdb.Group, error) {
+	dumped := rdb.Group{Name: g.name, Last: dumpedID(g.last), Read: g.read}
+	numbers := map[string]int{}
+	for m, err := range c.groupConsumers(u, g) {
+		if err != nil {
+			return dumped, err
+		}
+		numbers[string(m.name)] = len(dumped.Consumers)
+		dumped.Consumers = append(dumped.Consumers, rdb.Consumer{Name: m.name, Seen: m.seen, Active: -1})
+	}
+	for d, err := range c.eachPending(u, g, nil, idSpan{to: greatestID}, false, 0) {
+		if err != nil {
+			return dumped, err
+		}
+		number, ok := numbers[string(d.consumer)]
+		if !ok {
+			return dumped, errDamaged
+		}
+		dumped.Pending = append(dumped.Pending, rdb.Pending{
+			ID: dumpedID(d.id), Delivered: d.delivered, Count: uint64(d.count), Consumer: number,
+		})
+	}
+	return dumped, nil
+}
+
+// newLog stores a stream and its groups, and returns the key document that it
+// needs.
+func (c *Call) newLog(l *rdb.Log) (keyDoc, error) {
+	s, st := slot{key: keyDoc{Kind: kindStream, UID: c.newUID()}}, stream{}
+	for _, e := range l.Entries {
+		if err := c.addEntry(&s, &st, restoredID(e.ID), e.Fields); err != nil {
+			return keyDoc{}, err
+		}
+	}
+	for i := range l.Groups {
+		st.groups++
+		st.serial++
+		if err := c.newGroup(s.key.UID, st.serial, &l.Groups[i]); err != nil {
+			return keyDoc{}, err
+		}
+	}
+	st.last, st.deleted, st.added = restoredID(l.Last), restoredID(l.MaxDeleted), int64(l.Added)
+	s.key.Value = st.appendTo(nil)
+	return s.key, nil
+}
+
+func restoredID(id rdb.ID) streamID { return streamID{id.Ms, id.Seq} }
+
+// newGroup stores a group of a stream under a serial.
+func (c *Call) newGroup(u uid, serial int64, l *rdb.Group) error {
+	g := streamGroup{name: l.Name, serial: serial, last: restoredID(l.Last), read: l.Read, consumers: int64(len(l.Consumers))}
+	members := make([]streamConsumer, len(l.Consumers))
+	for i := range members {
+		members[i] = streamConsumer{name: l.Consumers[i].Name, seen: l.Consumers[i].Seen}
+	}
+	for _, p := range l.Pending {
+		m := &members[p.Consumer]
+		d := pendingEntry{id: restoredID(p.ID), consumer: m.name, delivered: p.Delivered, count: int64(p.Count)}
+		g.pending.add(d.id)
+		m.pending.add(d.id)
+		if err := c.Tx.Put(c.work.groups, c.pendingID(u, serial, d.id), d.encode()); err != nil {
+			return err
+		}
+	}
+	for i := range members {
+		if err := c.Tx.Put(c.work.groups, c.consumerID(u, serial, members[i].name), members[i].encode()); err != nil {
+			return err
+		}
+	}
+	return c.Tx.Put(c.work.groups, c.groupID(u, g.name), g.encode())
+}

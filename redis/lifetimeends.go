@@ -1,0 +1,269 @@
+package redis
+
+import (
+	"fmt"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
+)
+
+// A field that expires has a document in the table lifetimes, with the id that
+// the field has in elements: its value is the field's end in milliseconds
+// since the Unix epoch, as a MessagePack integer. The index end leads from
+// (collection uid, end, field) to it.
+//
+// What a hash's key document keeps about all its lifetimes is its value, nil
+// for a hash that has none: a MessagePack array of three integers,
+//
+//	0  int  how many fields have an end, 1 and up
+//	1  int  the earliest end, in ms
+//	2  int  the latest end, in ms
+//
+// For example, two fields that end at 1000 and 70000:
+//
+//	93 02 cd 03e8 ce 00011170
+//
+// Both ends are exact, so a key document alone says whether any field has
+// ended and whether all have, in which case there is no such key. Reads judge
+// fields by the moment that they read; the sweeper removes them afterwards.
+// Until then they count in the key's length.
+
+// fieldEnds is a hash's summary of its lifetimes. The zero value is that of a
+// hash without any.
+type fieldEnds struct {
+	count       int64
+	first, last int64 // ms; 0 if count is
+}
+
+// encode is the summary as a hash's key document keeps it.
+func (e fieldEnds) encode() []byte {
+	if e.count == 0 {
+		return nil
+	}
+	b := append(make([]byte, 0, 1+sizeUint(e.count)+sizeUint(e.first)+sizeUint(e.last)), 0x93)
+	b = appendUint(b, uint64(e.count))
+	b = appendUint(b, uint64(e.first))
+	return appendUint(b, uint64(e.last))
+}
+
+// parseFieldEnds undoes encode; ok is false if b is not what it writes.
+func parseFieldEnds(b []byte) (e fieldEnds, ok bool) {
+	if b == nil {
+		return fieldEnds{}, true
+	}
+	d := decoder{b: b}
+	d.expect(0x93)
+	e = fieldEnds{d.int(), d.int(), d.int()}
+	return e, !d.bad && len(d.b) == 0 && e.count > 0 && e.first <= e.last
+}
+
+// fieldEnds is the summary of a hash that parseKeyDoc has accepted.
+func (k *keyDoc) fieldEnds() fieldEnds {
+	if k.Value == nil || k.Kind != kindHash {
+		return fieldEnds{}
+	}
+	e, _ := parseFieldEnds(k.Value)
+	return e
+}
+
+// soundEnds says whether what a hash keeps about its lifetimes can be read.
+func (k *keyDoc) soundEnds() bool {
+	if k.Value == nil {
+		return true
+	}
+	_, ok := parseFieldEnds(k.Value)
+	return ok
+}
+
+// mayEnd says whether a key, or any of a hash's fields, has an end.
+func (k *keyDoc) mayEnd() bool { return k.Expires != 0 || k.Kind == kindHash && k.Value != nil }
+
+// ended says whether a key is gone at now ms: it has expired, or it is a hash
+// all of whose fields have.
+func (k *keyDoc) ended(now int64) bool {
+	if expired(k.Expires, now) {
+		return true
+	}
+	if k.Value == nil || k.Kind != kindHash {
+		return false
+	}
+	e := k.fieldEnds()
+	return e.count == k.Length && expired(e.last, now)
+}
+
+// appendLifetime appends the value of a lifetime.
+func appendLifetime(dst []byte, end int64) []byte { return appendUint(dst, uint64(end)) }
+
+// parseLifetime undoes appendLifetime; ok is false if b is not what it writes.
+func parseLifetime(b []byte) (end int64, ok bool) {
+	d := decoder{b: b}
+	end = d.int()
+	return end, !d.bad && len(d.b) == 0
+}
+
+// endKeys finds the lifetime of a hash's field by its end. A damaged document
+// is in no index: reading it is the error.
+func endKeys(id string, value []byte, add func(key []byte)) {
+	end, ok := parseLifetime(value)
+	n, found := schema.PrefixLen(id, 2)
+	if !ok || !found {
+		return
+	}
+	key := append(make([]byte, 0, 9+len(id)), id[:n]...)
+	add(append(schema.AppendInt(key, end), id[n:]...))
+}
+
+// endedRange is the lifetimes of a hash that have ended at now ms, earliest
+// first, at most limit.
+func (t *catalog) endedRange(u uid, e fieldEnds, now int64, limit int) firn.Range {
+	prefix := appendUID(nil, u)
+	return firn.Range{
+		Index: t.byEnd,
+		From:  schema.AppendInt(prefix[:len(prefix):len(prefix)], e.first),
+		To:    schema.AppendInt(prefix[:len(prefix):len(prefix)], now),
+		Limit: limit,
+	}
+}
+
+// fieldEnd is when a field of a hash expires; 0 if it does not.
+func (c *Call) fieldEnd(u uid, field []byte) (end int64, err error) {
+	doc, err := c.R.Get(c.work.lifetimes, c.elementID(u, field))
+	if err == firn.ErrNotFound {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	end, ok := parseLifetime(doc.Value)
+	if !ok {
+		return 0, fmt.Errorf("lifetime %q at %d: %w", doc.ID, doc.TS, errDamaged)
+	}
+	return end, nil
+}
+
+// field reads a field of a live hash; ok is false if it is not there or has
+// ended.
+func (c *Call) field(k *keyDoc, name []byte) (value []byte, ok bool, err error) {
+	value, ok, err = c.element(k.UID, name)
+	if err != nil || !ok || k.Value == nil || !expired(k.fieldEnds().first, c.now()) {
+		return value, ok, err
+	}
+	end, err := c.fieldEnd(k.UID, name)
+	if err != nil || expired(end, c.now()) {
+		return nil, false, err
+	}
+	return value, true, nil
+}
+
+// endedFields are the fields of a hash that have ended and were not swept
+// yet, as they stand in ids behind the collection's uid; nil if there are none.
+func (c *Call) endedFields(k *keyDoc) (map[string]bool, error) {
+	if k.Value == nil {
+		return nil, nil
+	}
+	e := k.fieldEnds()
+	if !expired(e.first, c.now()) {
+		return nil, nil
+	}
+	gone := map[string]bool{}
+	prefix := len(appendUID(nil, k.UID))
+	for item, err := range c.R.Scan(c.work.endedRange(k.UID, e, c.now(), 0)) {
+		if err != nil {
+			return nil, err
+		}
+		gone[item.Doc.ID[prefix:]] = true
+	}
+	return gone, nil
+}
+
+// hashLength is how many fields of a live hash are there; of another key it is
+// the length.
+func (c *Call) hashLength(k *keyDoc) (int64, error) {
+	if k.Value == nil {
+		return k.Length, nil
+	}
+	gone, err := c.countEnded(k.UID, k.fieldEnds())
+	return k.Length - gone, err
+}
+
+// countEnded is how many fields of a hash have ended and were not swept yet.
+func (c *Call) countEnded(u uid, e fieldEnds) (n int64, err error) {
+	if !expired(e.first, c.now()) {
+		return 0, nil
+	}
+	for _, err := range c.R.Scan(c.work.endedRange(u, e, c.now(), 0)) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// setEnd lets a field of an opened hash expire.
+func (c *Call) setEnd(h *openedHash, field []byte, end int64) error {
+	if _, err := c.dropEnd(h, field); err != nil {
+		return err
+	}
+	if h.ends.count == 0 {
+		h.ends, h.stale = fieldEnds{first: end, last: end}, false
+	}
+	h.ends.count++
+	h.ends.first, h.ends.last = min(h.ends.first, end), max(h.ends.last, end)
+	return c.Tx.Put(c.work.lifetimes, c.elementID(h.key.UID, field), appendLifetime(nil, end))
+}
+
+// dropEnd lets a field of an opened hash expire no more, and returns when it
+// would have; 0 if it would not.
+func (c *Call) dropEnd(h *openedHash, field []byte) (end int64, err error) {
+	if h.ends.count == 0 {
+		return 0, nil
+	}
+	end, err = c.fieldEnd(h.key.UID, field)
+	if err != nil || end == 0 {
+		return 0, err
+	}
+	h.ends.count--
+	h.stale = h.stale || end == h.ends.first || end == h.ends.last
+	return end, c.Tx.Delete(c.work.lifetimes, c.elementID(h.key.UID, field), nil)
+}
+
+// refreshEnds makes the summary of an opened hash exact again, once per
+// command: it looks at both ends of the index.
+func (c *Call) refreshEnds(h *openedHash) error {
+	var err error
+	h.ends, err = c.work.nearestEnds(c.R, h.key.UID, h.ends)
+	h.stale = false
+	return err
+}
+
+// nearestEnds looks up the earliest and the latest end of a hash, of which
+// bounds are known.
+func (t *catalog) nearestEnds(r firn.Reader, u uid, bounds fieldEnds) (fieldEnds, error) {
+	if bounds.count == 0 {
+		return fieldEnds{}, nil
+	}
+	prefix := appendUID(nil, u)
+	near := firn.Range{
+		Index: t.byEnd,
+		From:  schema.AppendInt(prefix[:len(prefix):len(prefix)], bounds.first),
+		To:    schema.AppendInt(prefix[:len(prefix):len(prefix)], bounds.last+1),
+		Limit: 1,
+	}
+	exact := fieldEnds{count: bounds.count}
+	for _, found := range []*int64{&exact.first, &exact.last} {
+		for item, err := range r.Scan(near) {
+			if err != nil {
+				return exact, err
+			}
+			if *found, _, err = schema.TakeInt(item.Key[len(prefix):]); err != nil {
+				return exact, fmt.Errorf("end of a field: %w: %w", errDamaged, err)
+			}
+		}
+		near.Reverse = true
+	}
+	if exact.first == 0 || exact.last == 0 {
+		return exact, fmt.Errorf("hash %d/%d has no lifetimes, its key says %d: %w", u.TS, u.N, bounds.count, errDamaged)
+	}
+	return exact, nil
+}

@@ -1,0 +1,129 @@
+package redis
+
+import (
+	"math"
+
+	"github.com/firndb/firn/internal/rdb"
+	"github.com/firndb/firn/resp"
+)
+
+// restoreOptions are the options of RESTORE.
+type restoreOptions struct {
+	replace  bool
+	absolute bool // the time to live is a moment
+}
+
+func parseRestoreOptions(args [][]byte) (o restoreOptions, err error) {
+	idle, frequent := false, false
+	for i := 0; i < len(args); i++ {
+		last := i+1 == len(args)
+		switch {
+		case is(args[i], "REPLACE"):
+			o.replace = true
+		case is(args[i], "ABSTTL"):
+			o.absolute = true
+		case is(args[i], "IDLETIME") && !last && !frequent:
+			idle = true
+			i++
+			err = checkRange(args[i], math.MaxInt64, "ERR Invalid IDLETIME value, must be >= 0")
+		case is(args[i], "FREQ") && !last && !idle:
+			frequent = true
+			i++
+			err = checkRange(args[i], math.MaxUint8, "ERR Invalid FREQ value, must be >= 0 and <= 255")
+		default:
+			err = errSyntax
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// checkRange accepts an integer from 0 to most.
+func checkRange(arg []byte, most int64, outside Error) error {
+	n, ok := resp.ParseInt(arg)
+	switch {
+	case !ok:
+		return errNotInteger
+	case n < 0 || n > most:
+		return outside
+	}
+	return nil
+}
+
+func restore(c *Call) error {
+	o, err := parseRestoreOptions(c.Args[3:])
+	if err != nil {
+		return err
+	}
+	s, err := c.open(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if s.live && !o.replace {
+		return Error("BUSYKEY Target key name already exists.")
+	}
+	ttl, ok := resp.ParseInt(c.Args[1])
+	switch {
+	case !ok:
+		return errNotInteger
+	case ttl < 0:
+		return Error("ERR Invalid TTL value, must be >= 0")
+	}
+	payload, err := rdb.Open(c.Args[2])
+	if err != nil {
+		return Error("ERR DUMP payload version or checksum are wrong")
+	}
+	v, err := rdb.Decode(payload)
+	if err != nil {
+		return Error("ERR Bad data format")
+	}
+	expires := ttl
+	if ttl != 0 && !o.absolute {
+		expires += c.now() // a sum past the last moment wraps, as in Redis: it has passed
+	}
+	c.Reply.Simple("OK")
+	return c.replaceWith(&s, v, expires)
+}
+
+// replaceWith makes a slot's key what was restored, unless that has expired
+// already: then there is none afterwards.
+func (c *Call) replaceWith(s *slot, v *rdb.Value, expires int64) (err error) {
+	var next keyDoc
+	ended := expires != 0 && expires <= c.now()
+	if !ended {
+		if next, err = c.newValue(v); err != nil {
+			return err
+		}
+		ended = next.Kind != kindString && next.Length == 0 && next.Kind != kindStream
+	}
+	if !ended {
+		next.Created, next.Expires = s.key.Created, expires
+		c.notify(eventGeneric, "restore", c.Args[0])
+		return c.write(s, next)
+	}
+	if !s.live {
+		return nil
+	}
+	c.notify(eventGeneric, "del", c.Args[0])
+	return c.remove(s)
+}
+
+// newValue stores the elements of a value in a collection of its own, and
+// returns the key document that it needs.
+func (c *Call) newValue(v *rdb.Value) (keyDoc, error) {
+	switch v.Kind {
+	case rdb.List:
+		return c.newList(v.Items)
+	case rdb.Set:
+		return c.newSet(v.Items)
+	case rdb.ZSet:
+		return c.newZSet(v.Items, v.Scores)
+	case rdb.Hash:
+		return c.newHash(v.Items, v.Ends)
+	case rdb.Stream:
+		return c.newLog(v.Stream)
+	}
+	return keyDoc{Kind: kindString, Length: int64(len(v.String)), Value: v.String}, nil
+}
