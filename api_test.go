@@ -82,7 +82,10 @@ func TestUndeclaredTablesAreErrors(t *testing.T) {
 		_, last := r.Last(none, []byte("a"))
 		_, ordered := r.Ordered(none.ByID(), groupPrefix(1))
 		_, count := r.Count(none, nil)
+		_, countRange := r.CountRange(Range{Index: none.ByID()})
+		_, warm := r.Warm(none.ByID(), groupPrefix(1), 1)
 		return map[string]error{
+			"Keys": first(r.Keys(Range{Index: none.ByID()}, 0)), "CountRange": countRange, "Warm": warm,
 			"Get": get, "Last": last, "Ordered": ordered, "Count": count,
 			"Scan": first(r.Scan(Range{Index: none.ByID()})), "Versions": first(r.Versions(none, []byte("a"), VersionRange{})),
 		}

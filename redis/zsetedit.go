@@ -148,39 +148,56 @@ func (e *zsetEdit) dropPlace(place []byte) {
 	e.highGone = e.highGone || bytes.Equal(place, e.ends.high)
 }
 
+// setEnd says which member is the first now, or the last.
+func (e *zsetEdit) setEnd(m rated, last bool) {
+	place := cutPlace(appendPlace(nil, m.score, string(schema.AppendString(nil, m.member))))
+	if last {
+		e.ends.high, e.highGone = place, false
+	} else {
+		e.ends.low, e.lowGone = place, false
+	}
+}
+
 // finish writes the key, or ends it if the set has become empty, which it
 // returns.
 func (e *zsetEdit) finish() (emptied bool, err error) {
-	if e.s.key.Length == 0 {
+	k := &e.s.key
+	if k.Length == 0 {
 		return true, e.c.remove(e.s)
 	}
-	prefix := appendUID(make([]byte, 0, maxUIDBytes+maxEndBytes), e.s.key.UID)
-	if e.lowGone {
-		if e.ends.low, err = e.findEnd(prefix, false); err != nil {
+	if e.lowGone || e.highGone {
+		if err := e.findEnds(); err != nil {
 			return false, err
 		}
 	}
-	if e.highGone {
-		if e.ends.high, err = e.findEnd(prefix, true); err != nil {
-			return false, err
-		}
-	}
-	e.s.key.Value = e.ends.note()
-	return false, e.c.write(e.s, e.s.key)
+	k.Value = e.ends.note()
+	return false, e.c.write(e.s, *k)
 }
 
-// findEnd looks for the first member's place between the ends, or the last's.
-func (e *zsetEdit) findEnd(prefix []byte, last bool) ([]byte, error) {
-	r := spanOf(prefix, &e.ends)
-	r.Index, r.Reverse, r.Limit = e.c.work.byScore, last, 1
-	for key, err := range e.c.R.Keys(r, 0) {
-		if err != nil {
-			return nil, err
-		}
-		return cutPlace([]byte(key[len(prefix):])), nil
+// findEnds looks for the ends that have gone.
+func (e *zsetEdit) findEnds() error {
+	k := &e.s.key
+	prefix := appendUID(make([]byte, 0, maxUIDBytes), k.UID)
+	s := span{spanOf(prefix, &e.ends), len(prefix)}
+	s.Index, s.Limit = e.c.work.byScore, 1
+	if _, err := e.c.warm(k, &s, 1); err != nil {
+		return err
 	}
-	u := e.s.key.UID
-	return nil, fmt.Errorf("sorted set %d/%d has no members, its key says %d: %w", u.TS, u.N, e.s.key.Length, errDamaged)
+	for _, end := range [...]struct {
+		gone bool
+		at   *[]byte
+		last bool
+	}{{e.lowGone, &e.ends.low, false}, {e.highGone, &e.ends.high, true}} {
+		if !end.gone {
+			continue
+		}
+		key, err := e.c.edgeKey(s, end.last)
+		if err != nil {
+			return err
+		}
+		*end.at = cutPlace([]byte(key[len(prefix):]))
+	}
+	return nil
 }
 
 // spanOf is the range of all entries of a sorted set, whose uid is prefix,

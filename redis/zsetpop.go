@@ -19,12 +19,19 @@ func (c *Call) pop(s *slot, key []byte, count int64, highest bool) ([]rated, err
 	if err != nil {
 		return nil, err
 	}
-	members, err := e.collect(&selection{by: byRank, last: min(count, s.key.Length) - 1, reverse: highest})
+	count = min(count, s.key.Length)
+	// The member behind them will be the one at the end.
+	members, err := e.collect(&selection{by: byRank, last: min(count, s.key.Length-1), reverse: highest})
 	if err != nil {
 		return nil, err
 	}
+	rest := members[count:]
+	members = members[:count]
 	if err := e.dropAll(members); err != nil {
 		return nil, err
+	}
+	if len(rest) > 0 {
+		e.setEnd(rest[0], highest)
 	}
 	event := "zpopmin"
 	if highest {
