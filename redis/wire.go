@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -71,6 +72,16 @@ func unknownCommand(words [][]byte) Error {
 	}
 	return Error(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s",
 		cString(words[0], 128), args.String()))
+}
+
+// errWebRequest ends a client that speaks HTTP, without a word.
+var errWebRequest = errors.New("redis: a web request")
+
+// isWebRequest says whether an unknown command is a line of HTTP. Any page can
+// make a browser send a form to a server on its own machine, whose body would
+// be commands; so the connection ends before, as Redis's does.
+func isWebRequest(name []byte) bool {
+	return bytes.EqualFold(name, []byte("POST")) || bytes.EqualFold(name, []byte("Host:"))
 }
 
 func unknownSubcommand(container string, word []byte) Error {
