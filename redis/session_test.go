@@ -240,6 +240,25 @@ func TestWebRequestsEndTheSession(t *testing.T) {
 	}
 }
 
+func TestNamesHaveALimit(t *testing.T) {
+	a, _ := newPair(t, firn.Options{})
+	long := strings.Repeat("x", 1<<20)
+	const want = "-ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB\r\n"
+	for _, words := range [][]string{
+		{"SET", long, "v"}, {"HSET", "h", long, "v"}, {"SADD", "s", long}, {"RPUSH", long, "v"}, {"XADD", long, "*", "f", "v"},
+		{"SET", long[:1<<20-5], "v", "EX", "100"}, // its entry in the index of expiries is what is too long
+	} {
+		input := fmt.Appendf(nil, "*%d\r\n", len(words))
+		for _, word := range words {
+			input = fmt.Appendf(input, "$%d\r\n%s\r\n", len(word), word)
+		}
+		if got := string(a.send(t, input)); got != want {
+			t.Errorf("%s: got %q, want %q", words[0], got, want)
+		}
+	}
+	check(t, "DBSIZE", a.run(t, "DBSIZE"), ":0\r\n")
+}
+
 func TestQuitAnswersAndCloses(t *testing.T) {
 	a, _ := newPair(t, firn.Options{})
 	check(t, "replies", a.run(t, "SET k 1", "QUIT", "SET k 2"), "+OK\r\n+OK\r\n")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
 )
 
 // Errors that more than one command answers with, in Redis's words.
@@ -56,6 +57,7 @@ var causes = []struct {
 	{firn.ErrInDoubt, "ERR outcome unknown: the commit may or may not have been kept; the server must be restarted", false},
 	{firn.ErrBusy, "BUSY too many writes are waiting, try again later", true},
 	{firn.ErrClosed, "ERR the server is shutting down: nothing was written", true},
+	{schema.ErrSize, "ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB", true},
 	{firn.ErrCompacted, "COMPACTED that moment can no longer be read", true},
 	{firn.ErrFuture, "FUTURE that moment has not come", true},
 }
