@@ -140,9 +140,9 @@ func checkSize(id, value []byte) error {
 	case len(id) == 0:
 		return errors.New("firn: the empty id names no document")
 	case len(id) > schema.MaxIDBytes:
-		return fmt.Errorf("firn: id of %d bytes, at most %d", len(id), schema.MaxIDBytes)
+		return fmt.Errorf("%w: id of %d bytes, at most %d", schema.ErrSize, len(id), schema.MaxIDBytes)
 	case len(value) > schema.MaxValueBytes:
-		return fmt.Errorf("firn: value of %d bytes, at most %d", len(value), schema.MaxValueBytes)
+		return fmt.Errorf("%w: value of %d bytes, at most %d", schema.ErrSize, len(value), schema.MaxValueBytes)
 	}
 	return nil
 }

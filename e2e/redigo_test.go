@@ -103,3 +103,47 @@ func TestRedigoReadsThePast(t *testing.T) {
 		t.Errorf("GET: got %q, %v, want new", got, err)
 	}
 }
+
+func TestRedigoSubscribes(t *testing.T) {
+	addr := startFirn(t)
+	var conns [2]redis.Conn
+	for i := range conns {
+		conn, err := redis.Dial("tcp", addr, redis.DialReadTimeout(startLimit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conns[i] = conn
+	}
+	sub := redis.PubSubConn{Conn: conns[0]}
+	must(t, sub.Subscribe("news"), sub.PSubscribe("w*"), sub.Ping("still there"))
+	for _, want := range []any{
+		redis.Subscription{Kind: "subscribe", Channel: "news", Count: 1},
+		redis.Subscription{Kind: "psubscribe", Channel: "w*", Count: 2},
+		redis.Pong{Data: "still there"},
+	} {
+		if got := sub.Receive(); got != want {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	for _, channel := range []string{"news", "weather"} {
+		if got, err := redis.Int(conns[1].Do("PUBLISH", channel, "snow")); err != nil || got != 1 {
+			t.Errorf("PUBLISH %s: got %d, %v, want 1", channel, got, err)
+		}
+	}
+	for _, want := range []redis.Message{{Channel: "news"}, {Pattern: "w*", Channel: "weather"}} {
+		got, ok := sub.Receive().(redis.Message)
+		if !ok || got.Channel != want.Channel || got.Pattern != want.Pattern || string(got.Data) != "snow" {
+			t.Errorf("got %+v, want snow on %s", got, want.Channel)
+		}
+	}
+	must(t, sub.Unsubscribe(), sub.PUnsubscribe())
+	for _, kind := range []string{"unsubscribe", "punsubscribe"} {
+		if got, ok := sub.Receive().(redis.Subscription); !ok || got.Kind != kind {
+			t.Errorf("got %+v, want %s", got, kind)
+		}
+	}
+	if got, err := redis.String(conns[0].Do("PING")); err != nil || got != "PONG" {
+		t.Errorf("PING after all: got %q, %v, want PONG", got, err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/rueidis"
 )
@@ -88,4 +89,32 @@ func TestRueidisDedicatedTransaction(t *testing.T) {
 		return nil
 	})
 	must(t, err)
+}
+
+// TestRueidisByDefault sets nothing but the address: the client finds out by
+// itself that there is no cluster, and keeps copies of what it reads.
+func TestRueidisByDefault(t *testing.T) {
+	ctx := t.Context()
+	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{startFirn(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	must(t, client.Do(ctx, client.B().Zadd().Key("z").ScoreMember().ScoreMember(1.5, "a").ScoreMember(2, "b").Build()).Error())
+	scores, err := client.Do(ctx, client.B().Zrange().Key("z").Min("0").Max("-1").Withscores().Build()).AsZScores()
+	if err != nil || len(scores) != 2 || scores[0] != (rueidis.ZScore{Member: "a", Score: 1.5}) {
+		t.Errorf("ZRANGE: got %v, %v, want a with 1.5, and b", scores, err)
+	}
+	for _, hit := range []bool{false, true} {
+		reply := client.DoCache(ctx, client.B().Zcard().Key("z").Cache(), time.Minute)
+		got, err := reply.AsInt64()
+		if err != nil || got != 2 || reply.IsCacheHit() != hit {
+			t.Errorf("ZCARD: got %d, %v, from the copy %v; want 2, from the copy %v", got, err, reply.IsCacheHit(), hit)
+		}
+	}
+	must(t, client.Do(ctx, client.B().Mset().KeyValue().KeyValue("a", "1").KeyValue("b", "2").Build()).Error())
+	got, err := rueidis.MGetCache(client, ctx, time.Minute, []string{"a", "b", "c"})
+	if err != nil || len(got) != 3 {
+		t.Errorf("MGET through copies: got %v, %v, want three replies", got, err)
+	}
 }

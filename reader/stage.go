@@ -127,7 +127,7 @@ func (h *Head) Stage(t *index.Table, old, row *schema.Row) error {
 	for _, e := range s.entries[from:] {
 		if len(e.Key) > schema.MaxIDBytes {
 			s.entries = s.entries[:from]
-			return fmt.Errorf("%w: a key of %d bytes in index %q of %q, at most %d", index.ErrDeclaration,
+			return fmt.Errorf("%w: %w: a key of %d bytes in index %q of %q, at most %d", index.ErrDeclaration, schema.ErrSize,
 				len(e.Key), t.Indexes[e.Index.Number()-1].Name, t.Name, schema.MaxIDBytes)
 		}
 	}

@@ -119,7 +119,7 @@ func (e *aclEvent) reply(w *resp.Writer, now time.Time) {
 		w.BulkString(field[1])
 	}
 	w.BulkString("age-seconds")
-	w.Double(now.Sub(e.created).Seconds())
+	w.Double(float64(now.Sub(e.created).Milliseconds()) / 1000)
 	w.BulkString("client-info")
 	w.BulkString(e.client)
 	w.BulkString("entry-id")

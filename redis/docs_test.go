@@ -40,7 +40,8 @@ func markdown(commands []Command) string {
 	var page strings.Builder
 	page.WriteString("# Commands\n\nWhat Firn understands, made from its command table. Where nothing else is said a command\n" +
 		"does what it does in Redis 7.0, to the byte of its reply; `AT` runs any command that is\nmarked *read* as of a moment of the past. *Since* is the version of Redis that brought a\n" +
-		"command, and of Firn for its own; *cost* is what it takes here.\n")
+		"command, and of Firn for its own; *cost* is what it takes here. What all commands have in common, and\n" +
+		"what Redis has and Firn has not, is in [compatibility.md](compatibility.md).\n")
 	for _, g := range groups {
 		fmt.Fprintf(&page, "\n## %s\n\n| command | | since | what it does | cost |\n|---|---|---|---|---|\n", g.title)
 		for i := range commands {

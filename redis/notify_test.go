@@ -170,7 +170,7 @@ func TestUndoneCommandsTellNothing(t *testing.T) {
 	// A command that fails half-way, which the store undoes.
 	long := strings.Repeat("k", schema.MaxIDBytes)
 	got := string(w.tell(t, []byte("MSET"), []byte("c"), []byte("1"), []byte(long), []byte("2")))
-	check(t, "MSET", got, "-ERR internal error\r\n")
+	check(t, "MSET", got, "-ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB\r\n")
 	check(t, "half a command", names(l.hear(t)), "")
 	// A store that refuses the whole batch.
 	s := w.session

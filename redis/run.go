@@ -141,6 +141,10 @@ func (s *Session) fetch() bool {
 	if s.pending || s.bad == nil && s.parse() {
 		return true
 	}
+	if s.bad == errWebRequest && !s.closing {
+		s.srv.opts.Logger.Warn("client ended: it speaks HTTP, as a browser does that is made to attack", "client", s.id, "address", s.peer)
+		s.closing = true
+	}
 	if s.bad != nil && !s.closing {
 		s.srv.stats.protocolErrors.Add(1)
 		w := resp.Writer{Proto: s.proto, Buf: s.out}
@@ -161,6 +165,10 @@ func (s *Session) parse() bool {
 		return false
 	}
 	s.prepare(words)
+	if s.next.cmd == nil && isWebRequest(words[0]) {
+		s.pending, s.bad = false, errWebRequest
+		return false
+	}
 	return true
 }
 

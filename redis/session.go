@@ -240,6 +240,7 @@ func (s *Session) Idle() {
 		return
 	}
 	s.in.Release()
+	s.next.words, s.next.args = nil, nil // they would keep what was just given back
 	s.out, s.held, s.units = nil, nil, nil
 	if s.waiter.Load() == nil { // otherwise who serves it may be using these
 		s.call.Args = nil

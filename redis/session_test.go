@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -230,6 +231,34 @@ func TestProtocolErrorsComeAfterTheRepliesBefore(t *testing.T) {
 	}
 }
 
+// TestWebRequestsEndTheSession: what a page makes a browser send is not obeyed.
+func TestWebRequestsEndTheSession(t *testing.T) {
+	for _, line := range []string{"POST / HTTP/1.1", "host: localhost"} {
+		a, b := newPair(t, firn.Options{})
+		check(t, line, a.run(t, "SET k 1", line, "SET k 2", "PING"), "+OK\r\n")
+		check(t, "GET", b.run(t, "GET k"), "$1\r\n1\r\n")
+	}
+}
+
+func TestNamesHaveALimit(t *testing.T) {
+	a, _ := newPair(t, firn.Options{})
+	long := strings.Repeat("x", 1<<20)
+	const want = "-ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB\r\n"
+	for _, words := range [][]string{
+		{"SET", long, "v"}, {"HSET", "h", long, "v"}, {"SADD", "s", long}, {"RPUSH", long, "v"}, {"XADD", long, "*", "f", "v"},
+		{"SET", long[:1<<20-5], "v", "EX", "100"}, // its entry in the index of expiries is what is too long
+	} {
+		input := fmt.Appendf(nil, "*%d\r\n", len(words))
+		for _, word := range words {
+			input = fmt.Appendf(input, "$%d\r\n%s\r\n", len(word), word)
+		}
+		if got := string(a.send(t, input)); got != want {
+			t.Errorf("%s: got %q, want %q", words[0], got, want)
+		}
+	}
+	check(t, "DBSIZE", a.run(t, "DBSIZE"), ":0\r\n")
+}
+
 func TestQuitAnswersAndCloses(t *testing.T) {
 	a, _ := newPair(t, firn.Options{})
 	check(t, "replies", a.run(t, "SET k 1", "QUIT", "SET k 2"), "+OK\r\n+OK\r\n")
@@ -317,4 +346,32 @@ func TestIdleSessionsStillWork(t *testing.T) {
 	a.pump(t)
 	a.session.Idle()
 	check(t, "GET", string(a.send(t, []byte("\r\n"))), "$1\r\n3\r\n")
+}
+
+// TestIdleSessionsHoldNoBuffers: a page that was given back and is still
+// referred to would stay for as long as its client is silent.
+func TestIdleSessionsHoldNoBuffers(t *testing.T) {
+	const sessions, most = 500, 8 << 10
+	srv := New(openStore(t, firn.Options{}), Options{})
+	live := func() uint64 {
+		for range 3 { // what a sync.Pool has goes with the second
+			runtime.GC()
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := live()
+	all := make([]*ours, sessions)
+	for i := range all {
+		all[i] = newOurs(t, srv)
+		all[i].run(t, "PING", "SET k v", "GET k")
+	}
+	for _, o := range all {
+		o.session.Idle()
+	}
+	if each := (int64(live()) - int64(before)) / sessions; each > most {
+		t.Errorf("an idle session holds %d bytes, want at most %d", each, most)
+	}
+	runtime.KeepAlive(all)
 }

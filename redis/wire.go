@@ -1,11 +1,13 @@
 package redis
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
 )
 
 // Errors that more than one command answers with, in Redis's words.
@@ -55,6 +57,7 @@ var causes = []struct {
 	{firn.ErrInDoubt, "ERR outcome unknown: the commit may or may not have been kept; the server must be restarted", false},
 	{firn.ErrBusy, "BUSY too many writes are waiting, try again later", true},
 	{firn.ErrClosed, "ERR the server is shutting down: nothing was written", true},
+	{schema.ErrSize, "ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB", true},
 	{firn.ErrCompacted, "COMPACTED that moment can no longer be read", true},
 	{firn.ErrFuture, "FUTURE that moment has not come", true},
 }
@@ -71,6 +74,16 @@ func unknownCommand(words [][]byte) Error {
 	}
 	return Error(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s",
 		cString(words[0], 128), args.String()))
+}
+
+// errWebRequest ends a client that speaks HTTP, without a word.
+var errWebRequest = errors.New("redis: a web request")
+
+// isWebRequest says whether an unknown command is a line of HTTP. Any page can
+// make a browser send a form to a server on its own machine, whose body would
+// be commands; so the connection ends before, as Redis's does.
+func isWebRequest(name []byte) bool {
+	return bytes.EqualFold(name, []byte("POST")) || bytes.EqualFold(name, []byte("Host:"))
 }
 
 func unknownSubcommand(container string, word []byte) Error {

@@ -26,6 +26,10 @@ var (
 	// ErrCorrupt means the file contradicts itself.
 	ErrCorrupt = errors.New("schema: store is corrupt")
 
+	// ErrSize means an id, an index key or a value is larger than MaxIDBytes or
+	// MaxValueBytes.
+	ErrSize = errors.New("schema: too large")
+
 	// ErrDuplicate means a version with the same (ts, table, id) exists.
 	ErrDuplicate = errors.New("schema: version exists")
 )
