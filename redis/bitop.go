@@ -27,8 +27,9 @@ func bitOp(c *Call) error {
 	c.Reply.Int(int64(length))
 	switch {
 	case length > 0:
+		err = c.writeString(&s, combineBits(sources, length, combine), large, 0)
 		c.notify(eventString, "set", c.Args[1])
-		return c.writeString(&s, combineBits(sources, length, combine), large, 0)
+		return err
 	case s.live:
 		c.notify(eventGeneric, "del", c.Args[1])
 		return c.remove(&s)

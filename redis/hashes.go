@@ -251,8 +251,9 @@ func hSet(c *Call) error {
 	} else {
 		c.Reply.Int(n)
 	}
+	err = c.closeHash(&h)
 	c.notify(eventHash, "hset", c.Args[0])
-	return c.closeHash(&h)
+	return err
 }
 
 func hSetNX(c *Call) error {
@@ -271,8 +272,9 @@ func hSetNX(c *Call) error {
 	if _, err := c.setField(&h, c.Args[1], c.Args[2]); err != nil {
 		return err
 	}
+	err = c.closeHash(&h)
 	c.notify(eventHash, "hset", c.Args[0])
-	return c.closeHash(&h)
+	return err
 }
 
 func hGet(c *Call) error {

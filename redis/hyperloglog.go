@@ -59,8 +59,9 @@ func checkHLL(k *keyDoc) error {
 
 // writeHLL stores a HyperLogLog over the one that is there.
 func (c *Call) writeHLL(s *slot, value []byte, key []byte) error {
+	err := c.writeString(s, value, large, s.key.Expires)
 	c.notify(eventString, "pfadd", key)
-	return c.writeString(s, value, large, s.key.Expires)
+	return err
 }
 
 func pfAdd(c *Call) error {

@@ -129,8 +129,9 @@ func pushMoved(c *Call, to *slot, value []byte, right bool) error {
 	if err := c.push(&q, value, right); err != nil {
 		return err
 	}
+	err = c.writeList(to, &q, c.Args[1])
 	c.notify(eventList, pushEvent(right), c.Args[1])
-	return c.writeList(to, &q, c.Args[1])
+	return err
 }
 
 // rotate moves an item of a list within it. It stays where it is if both ends

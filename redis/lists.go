@@ -198,8 +198,9 @@ func listPush(c *Call, right, ifPresent bool) error {
 		}
 	}
 	c.Reply.Int(q.length)
+	err = c.writeList(&s, &q, c.Args[0])
 	c.notify(eventList, pushEvent(right), c.Args[0])
-	return c.writeList(&s, &q, c.Args[0])
+	return err
 }
 
 func pushEvent(right bool) string {

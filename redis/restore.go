@@ -100,8 +100,9 @@ func (c *Call) replaceWith(s *slot, v *rdb.Value, expires int64) (err error) {
 	}
 	if !ended {
 		next.Created, next.Expires = s.key.Created, expires
+		err = c.write(s, next)
 		c.notify(eventGeneric, "restore", c.Args[0])
-		return c.write(s, next)
+		return err
 	}
 	if !s.live {
 		return nil

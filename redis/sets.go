@@ -200,8 +200,9 @@ func sAdd(c *Call) error {
 	if n == 0 {
 		return nil
 	}
+	err = c.write(&s, s.key)
 	c.notify(eventSet, "sadd", c.Args[0])
-	return c.write(&s, s.key)
+	return err
 }
 
 func sRem(c *Call) error {
@@ -267,8 +268,9 @@ func sMove(c *Call) error {
 	if err != nil || !added {
 		return err
 	}
+	err = c.write(&to, to.key)
 	c.notify(eventSet, "sadd", c.Args[1])
-	return c.write(&to, to.key)
+	return err
 }
 
 func sIsMember(c *Call) error {

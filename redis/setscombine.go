@@ -115,10 +115,11 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 			return err
 		}
 	}
-	c.notify(eventSet, event, key)
-	return c.write(&s, keyDoc{
+	err = c.write(&s, keyDoc{
 		Kind: kindSet, Encoding: result.form, Created: s.key.Created, Length: int64(len(result.members)), UID: u,
 	})
+	c.notify(eventSet, event, key)
+	return err
 }
 
 // hasMember says whether a set has a member.

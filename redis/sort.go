@@ -306,8 +306,9 @@ func (c *Call) storeSorted(items [][]byte, o *sortOptions) error {
 		return err
 	}
 	if len(items) > 0 {
+		err = c.storeList(&s, items)
 		c.notify(eventList, "sortstore", o.store)
-		return c.storeList(&s, items)
+		return err
 	}
 	if !s.live {
 		return nil

@@ -116,8 +116,9 @@ func xGroupCreate(c *Call) error {
 		return err
 	}
 	c.Reply.Simple("OK")
+	err = c.writeStream(&s, &st)
 	c.notify(eventStream, "xgroup-create", c.Args[0])
-	return c.writeStream(&s, &st)
+	return err
 }
 
 func xGroupSetID(c *Call) error {

@@ -155,8 +155,8 @@ func (c *Call) storeZSet(key []byte, members []rated, event string) error {
 			return err
 		}
 	}
-	c.notify(eventZSet, event, key)
 	_, err = e.finish()
+	c.notify(eventZSet, event, key)
 	return err
 }
 
