@@ -50,58 +50,7 @@ func TestCategoriesAreThoseOfRedis(t *testing.T) {
 	for _, e := range table.numbered {
 		want, ok := theirs[e.full]
 		if got := e.category(); ok && e.Run != nil && got != want {
-			t.Errorf("%s: got %s, want %s", e.full, got, want)
-		}
-	}
-}
-
-func (c category) String() string {
-	var names []string
-	for i, name := range categoryNames {
-		if c>>i&1 != 0 {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, " ")
-}
-
-// TestAccessIsThatOfRedis compares what commands do to their keys, where that
-// does not depend on options.
-func TestAccessIsThatOfRedis(t *testing.T) {
-	redis := startRedis(t)()
-	var compare func(e *entry, info value)
-	compare = func(e *entry, info value) {
-		for i, spec := range info.elements[8].elements {
-			at := slices.IndexFunc(spec.elements, func(v value) bool { return v.text == "flags" })
-			flags := spec.elements[at+1].words()
-			if slices.Contains(flags, "variable_flags") || slices.Contains(flags, "not_key") || i > 1 {
-				continue
-			}
-			want := access(0)
-			if slices.Contains(flags, "access") {
-				want |= accessRead
-			}
-			if slices.ContainsFunc(flags, func(f string) bool { return f == "insert" || f == "update" || f == "delete" }) {
-				want |= accessWrite
-			}
-			if e.Name == "SORT_RO" || e.Name == "SORT" {
-				continue // the second is BY and GET, which reach any key
-			}
-			if got := e.access(make([][]byte, 4), i); got != want {
-				t.Errorf("%s, key %d: got %d, want %d", e.full, i, got, want)
-			}
-		}
-		for _, sub := range info.elements[9].elements {
-			_, name, _ := strings.Cut(sub.elements[0].text, "|")
-			if found := e.findSub([]byte(name)); found != nil {
-				compare(found, sub)
-			}
-		}
-	}
-	table := newTable(Commands())
-	for _, info := range ask(t, redis, "COMMAND").elements {
-		if e := table.find([]byte(info.elements[0].text)); e != nil {
-			compare(e, info)
+			t.Errorf("%s: got %s, want %s", e.full, got.names(), want.names())
 		}
 	}
 }

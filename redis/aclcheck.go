@@ -34,15 +34,21 @@ func (r *rights) check(e *entry, args [][]byte) (why denial, object []byte) {
 	return why, object
 }
 
+// usualKeys is how many keys a command may have without an allocation when
+// they are checked.
+const usualKeys = 8
+
 func (s *selector) check(e *entry, args [][]byte) (why denial, at int, object []byte) {
 	if e.Flags&NoAuth == 0 && !s.commands.has(e) &&
 		(len(args) == 0 || !slices.Contains(s.firstArgs[e], strings.ToLower(string(args[0])))) {
 		return denialCommand, 0, nil
 	}
-	if !s.allKeys && e.hasKeys() {
-		for i, key := range e.keysOf(args) {
-			if !s.allowsKey(key, e.access(args, i)) {
-				return denialKey, i, key
+	if !s.allKeys {
+		var room [usualKeys]keyUse
+		uses, _ := e.appendKeyUses(room[:0], args) // a command that cannot run with its arguments says so itself
+		for i := range uses {
+			if !s.allowsKey(uses[i].key, uses[i].flags.access()) {
+				return denialKey, i, uses[i].key
 			}
 		}
 	}
