@@ -213,7 +213,7 @@ func (c *Call) putField(h *openedHash, id, field, value []byte, added bool) erro
 	if added {
 		h.key.Length++
 	}
-	if len(field) > listpackValueBytes || len(value) > listpackValueBytes || h.key.Length > listpackFields {
+	if !c.work.encodings.hashFits(h.key.Length, field, value) {
 		h.key.Encoding = large
 	}
 	return c.Tx.Put(c.work.elements, id, own(value))

@@ -33,7 +33,7 @@ func hScan(c *Call) error {
 	}
 	if k.Encoding != large {
 		// Like Redis, a small hash in one step: clients may rely on it.
-		o.count, cursor = listpackFields, 0
+		o.count, cursor = int(max(k.Length, 1)), 0
 	}
 	gone, err := c.endedFields(&k)
 	if err != nil {

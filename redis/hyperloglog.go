@@ -69,16 +69,14 @@ func pfAdd(c *Call) error {
 	if err != nil {
 		return err
 	}
-	h := hll{}
-	updated := !s.live
+	h := newHLL(c.sparseBytes())
 	if s.live {
 		if err := checkHLL(&s.key); err != nil {
 			return err
 		}
-		h.b = s.key.Value
-	} else {
-		h = newHLL()
+		h = hll{b: s.key.Value, sparseBytes: h.sparseBytes}
 	}
+	updated := !s.live
 	for _, element := range c.Args[1:] {
 		index, count := hllPlace(element)
 		changed, err := h.raise(index, count)
@@ -176,9 +174,9 @@ func pfMerge(c *Call) error {
 	if err != nil {
 		return err
 	}
-	h := newHLL()
+	h := newHLL(c.sparseBytes())
 	if s.live {
-		h = hll{b: s.key.Value}
+		h = hll{b: s.key.Value, sparseBytes: h.sparseBytes}
 	}
 	if dense {
 		if err := h.toDense(); err != nil {
@@ -285,7 +283,7 @@ func hllToDense(c *Call, h *hll) error {
 // same registers, and be right within what the method promises six times over.
 func pfSelfTest(c *Call) error {
 	const elements, tolerance = 10_000, 6 * 0.0081
-	grown, dense := newHLL(), newHLL()
+	grown, dense := newHLL(defaultSparseBytes), newHLL(defaultSparseBytes)
 	if err := dense.toDense(); err != nil {
 		return err
 	}

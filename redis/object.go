@@ -6,8 +6,8 @@ import (
 	"github.com/firndb/firn/resp"
 )
 
-// OBJECT answers as Redis 7.0 would with its default settings: Firn keeps all
-// strings, and all hashes, in one way.
+// OBJECT answers as Redis 7.0 would: Firn keeps all strings, and all hashes, in
+// one way.
 
 var objectCommands = []Command{
 	{
@@ -44,11 +44,9 @@ var objectCommands = []Command{
 	},
 }
 
-// Limits of Redis's compact encodings.
+// Limits of Redis's encodings of strings.
 const (
 	embeddedStringBytes = 44    // OBJ_ENCODING_EMBSTR_SIZE_LIMIT
-	listpackFields      = 512   // hash-max-listpack-entries
-	listpackValueBytes  = 64    // hash-max-listpack-value
 	sharedIntegers      = 10000 // OBJ_SHARED_INTEGERS
 )
 

@@ -119,10 +119,6 @@ var setCommands = []Command{
 	},
 }
 
-// intsetMembers is set-max-intset-entries: the most members of a set that
-// Redis keeps as a sorted array of integers.
-const intsetMembers = 512
-
 // noValue is the value of a member's document.
 var noValue = []byte{}
 
@@ -152,7 +148,7 @@ func (c *Call) addMember(s *slot, member []byte) (added bool, err error) {
 		return false, err
 	}
 	s.key.Length++
-	if _, isInt := resp.ParseInt(member); !isInt || s.key.Length > intsetMembers {
+	if !c.work.encodings.setFits(s.key.Length, member) {
 		s.key.Encoding = large
 	}
 	return true, c.Tx.Put(c.work.elements, id, noValue)
@@ -380,7 +376,7 @@ func (c *Call) scanSet(k *keyDoc, visit func(member string) error) error {
 
 // intset is the members of a set of few integers, in their order.
 func (c *Call) intset(k *keyDoc) ([]string, error) {
-	members := make([]string, 0, min(k.Length, intsetMembers))
+	members := make([]string, 0, min(k.Length, defaultIntsetEntries))
 	err := c.scanSet(k, func(member string) error {
 		members = append(members, member)
 		return nil

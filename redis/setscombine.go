@@ -49,8 +49,8 @@ func newCombined(members []string, form encoding) combined {
 }
 
 // formOf is the encoding of a set that gets these members.
-func formOf(members []string) encoding {
-	if len(members) > intsetMembers || slices.ContainsFunc(members, notInteger) {
+func (c *Call) formOf(members []string) encoding {
+	if int64(len(members)) > c.work.encodings.intsetEntries.Load() || slices.ContainsFunc(members, notInteger) {
 		return large
 	}
 	return compact
@@ -191,7 +191,7 @@ func sInterStore(c *Call) error {
 			members = append(members, member)
 			return nil
 		})
-		return combined{members, formOf(members)}, err
+		return combined{members, c.formOf(members)}, err
 	})
 }
 
@@ -265,7 +265,7 @@ func (c *Call) uniteSets(sets []*keyDoc) (combined, error) {
 			return combined{}, err
 		}
 	}
-	return newCombined(members, formOf(members)), nil
+	return newCombined(members, c.formOf(members)), nil
 }
 
 // subtractSets is the members of the first set that none of the others has. Like
@@ -313,7 +313,7 @@ func (c *Call) subtractByLookup(first *keyDoc, others []*keyDoc) (combined, erro
 		members = append(members, member)
 		return nil
 	})
-	return newCombined(members, formOf(members)), err
+	return newCombined(members, c.formOf(members)), err
 }
 
 // subtractByReading decides the encoding before anything is taken away, as
@@ -321,7 +321,7 @@ func (c *Call) subtractByLookup(first *keyDoc, others []*keyDoc) (combined, erro
 func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, error) {
 	rest := make(map[string]struct{}, first.Length)
 	form := compact
-	if first.Length > intsetMembers {
+	if first.Length > c.work.encodings.intsetEntries.Load() {
 		form = large
 	}
 	err := c.scanSet(first, func(member string) error {
