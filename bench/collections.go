@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	// smallMembers is the collection that the large one is compared with.
-	smallMembers = 10
-
 	// probes is how many commands a figure is made of.
 	probes = 20_000
 

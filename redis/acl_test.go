@@ -101,6 +101,44 @@ func TestDeletedUsersAreDisconnected(t *testing.T) {
 	}
 }
 
+// TestListenersWhoLoseAChannelAreDisconnected: and nobody else is.
+func TestListenersWhoLoseAChannelAreDisconnected(t *testing.T) {
+	for _, tt := range []struct {
+		subscribe, rules string
+		hangs            bool
+	}{
+		{"SUBSCRIBE a b", "resetchannels &a", true},
+		{"SUBSCRIBE a", "resetchannels &a &b", false},
+		{"SUBSCRIBE a", "resetchannels &x (&a*)", false},
+		{"SSUBSCRIBE a", "resetchannels &b", true},
+		{"PSUBSCRIBE a*", "resetchannels &a*", false},
+		{"PSUBSCRIBE a*", "resetchannels &*a*", true},
+		{"SUBSCRIBE a", "-@all", false},
+		{"SUBSCRIBE a", "allchannels off", false},
+		{"PING", "resetchannels", false},
+	} {
+		srv := New(openStore(t, firn.Options{}), Options{})
+		admin, u := newOurs(t, srv), newUser(t, srv, "+@all allchannels")
+		admin.run(t, "SUBSCRIBE other")
+		admin.run(t, "RESET")
+		u.run(t, tt.subscribe)
+		check(t, tt.rules, admin.run(t, "ACL SETUSER u "+tt.rules), "+OK\r\n")
+		if need := u.session.Run(); (need == NeedClose) != tt.hangs {
+			t.Errorf("%s, then %s: got %d, want closed %t", tt.subscribe, tt.rules, need, tt.hangs)
+		}
+	}
+}
+
+func TestClientsAreKilledByUser(t *testing.T) {
+	srv := New(openStore(t, firn.Options{}), Options{})
+	admin, u := newOurs(t, srv), newUser(t, srv, "+@all")
+	check(t, "nobody", admin.run(t, "CLIENT KILL USER nobody"), "-ERR No such user 'nobody'\r\n")
+	check(t, "u", admin.run(t, "CLIENT KILL USER u"), ":1\r\n")
+	if need := u.session.Run(); need != NeedClose {
+		t.Errorf("the user's session: got %d, want NeedClose", need)
+	}
+}
+
 func TestThePastIsGuardedLikeThePresent(t *testing.T) {
 	srv := New(openStore(t, firn.Options{}), Options{})
 	admin := newOurs(t, srv)

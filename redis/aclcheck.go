@@ -83,6 +83,29 @@ func (s *selector) allowsChannel(channel []byte, literal bool) bool {
 	})
 }
 
+// allowsChannel says whether any selector allows a channel, or a pattern.
+func (r *rights) allowsChannel(channel []byte, literal bool) bool {
+	return slices.ContainsFunc(r.selectors, func(s selector) bool { return s.allChannels || s.allowsChannel(channel, literal) })
+}
+
+// allowsAnyKey says whether a selector that allows the command with its
+// arguments allows to read every key as well.
+func (r *rights) allowsAnyKey(e *entry, args [][]byte) bool {
+	return slices.ContainsFunc(r.selectors, func(s selector) bool {
+		why, _, _ := s.check(e, args)
+		return why == denialNone && (s.allKeys || slices.ContainsFunc(s.keys, func(p keyPattern) bool {
+			return p.pattern == "*" && p.access&accessRead != 0
+		}))
+	})
+}
+
+// mayReadAnyKey says whether the user of a running command may read keys that
+// it does not name.
+func (c *Call) mayReadAnyKey() bool {
+	bounds := c.Session.user.Load().bounds.Load()
+	return bounds == nil || bounds.allowsAnyKey(c.Session.srv.table.byName[c.Cmd.Name], c.Args)
+}
+
 // Refusals, in Redis's words.
 const (
 	errNoKeyAccess     = Error("NOPERM this user has no permissions to access one of the keys used as arguments")

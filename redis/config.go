@@ -118,10 +118,6 @@ var parameters = sync.OnceValue(func() []parameter {
 	return all
 })
 
-func fixed(name, value string) parameter {
-	return parameter{name: name, get: func(*Server) string { return value }}
-}
-
 func number(name string, least, most int64, field func(*config) *atomic.Int64) parameter {
 	return parameter{
 		name: name,

@@ -57,12 +57,6 @@ func parseScoreBound(arg []byte) (score float64, open, ok bool) {
 	return score, open, err == nil || math.IsInf(score, 0) || score == 0
 }
 
-// has says whether a score is in the range.
-func (r *scoreRange) has(score float64) bool {
-	return (score > r.min || score == r.min && !r.minOpen) &&
-		(score < r.max || score == r.max && !r.maxOpen)
-}
-
 // clipTo narrows a span to the range.
 func (r *scoreRange) clipTo(s *span) {
 	from, to := schema.AppendFloat(nil, r.min), schema.AppendFloat(nil, r.max)
