@@ -182,8 +182,7 @@ func (c *Call) closeHash(h *openedHash) error {
 	if h.key.Length > 0 && !h.key.ended(c.now()) {
 		return c.write(&h.slot, h.key)
 	}
-	c.notify(eventGeneric, "del", c.Args[0])
-	return c.remove(&h.slot)
+	return c.delete(&h.slot)
 }
 
 // setField stores a field in h.key, whose document the caller writes after the

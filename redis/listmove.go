@@ -113,7 +113,7 @@ func moveItem(c *Call, fromRight, toRight bool, timeout *time.Duration) error {
 		return err
 	}
 	c.notify(eventList, popEvent(fromRight), c.Args[0])
-	return c.writeList(&from, &q, c.Args[0])
+	return c.writeList(&from, &q)
 }
 
 // pushMoved pushes an item, whose value the store has already, to the list at
@@ -129,7 +129,7 @@ func pushMoved(c *Call, to *slot, value []byte, right bool) error {
 	if err := c.push(&q, value, right); err != nil {
 		return err
 	}
-	err = c.writeList(to, &q, c.Args[1])
+	err = c.writeList(to, &q)
 	c.notify(eventList, pushEvent(right), c.Args[1])
 	return err
 }
@@ -158,7 +158,7 @@ func rotate(c *Call, s *slot, q *sequence, fromRight, toRight bool) error {
 	}
 	c.notify(eventList, pushEvent(toRight), c.Args[0])
 	c.notify(eventList, popEvent(fromRight), c.Args[0])
-	return c.writeList(s, q, c.Args[0])
+	return c.writeList(s, q)
 }
 
 // popOptions are what LMPOP is asked for.

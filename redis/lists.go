@@ -198,7 +198,7 @@ func listPush(c *Call, right, ifPresent bool) error {
 		}
 	}
 	c.Reply.Int(q.length)
-	err = c.writeList(&s, &q, c.Args[0])
+	err = c.writeList(&s, &q)
 	c.notify(eventList, pushEvent(right), c.Args[0])
 	return err
 }
@@ -261,7 +261,7 @@ func replyPopped(c *Call, s *slot, key []byte, right bool) error {
 	}
 	c.Reply.Bulk(value)
 	c.notify(eventList, popEvent(right), key)
-	return c.writeList(s, &q, key)
+	return c.writeList(s, &q)
 }
 
 // replyTaken is replyPopped for up to count items, as an array.
@@ -276,7 +276,7 @@ func replyTaken(c *Call, s *slot, key []byte, count int64, right bool) error {
 		return err
 	}
 	c.notify(eventList, popEvent(right), key)
-	return c.writeList(s, &q, key)
+	return c.writeList(s, &q)
 }
 
 func lLen(c *Call) error {
@@ -393,5 +393,5 @@ func lSet(c *Call) error {
 	}
 	c.Reply.Simple("OK")
 	c.notify(eventList, "lset", c.Args[0])
-	return c.writeList(&s, &q, c.Args[0])
+	return c.writeList(&s, &q)
 }

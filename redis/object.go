@@ -88,21 +88,15 @@ func objectFreq(c *Call) error {
 }
 
 func objectIdleTime(c *Call) error {
-	doc, err := c.findDocument(c.Args[0])
+	doc, _, ok, err := c.findLive(c.Args[0])
 	if err != nil {
 		return err
 	}
-	if doc != nil {
-		_, ok, err := c.live(doc)
-		if err != nil {
-			return err
-		}
-		if ok {
-			c.Reply.Int((c.now() - doc.TS.Millis()) / 1000)
-			return nil
-		}
+	if ok {
+		c.Reply.Int((c.now() - doc.TS.Millis()) / 1000)
+	} else {
+		c.Reply.Null()
 	}
-	c.Reply.Null()
 	return nil
 }
 
@@ -141,9 +135,5 @@ func objectHelp(c *Call) error {
 		"HELP",
 		"    Prints this help.",
 	}
-	c.Reply.Array(len(lines))
-	for _, line := range lines {
-		c.Reply.Simple(line)
-	}
-	return nil
+	return replyLines(c, lines)
 }

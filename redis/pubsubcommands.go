@@ -209,9 +209,5 @@ func pubsubHelp(c *Call) error {
 		"HELP",
 		"    Prints this help.",
 	}
-	c.Reply.Array(len(lines))
-	for _, line := range lines {
-		c.Reply.Simple(line)
-	}
-	return nil
+	return replyLines(c, lines)
 }

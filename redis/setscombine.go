@@ -101,11 +101,7 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 	}
 	c.Reply.Int(int64(len(result.members)))
 	if len(result.members) == 0 {
-		if !s.live {
-			return nil
-		}
-		c.notify(eventGeneric, "del", key)
-		return c.remove(&s)
+		return c.clear(&s)
 	}
 	u := c.newUID()
 	for _, member := range result.members {

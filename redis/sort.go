@@ -323,9 +323,5 @@ func (c *Call) storeSorted(items [][]byte, o *sortOptions) error {
 		c.notify(eventList, "sortstore", o.store)
 		return err
 	}
-	if !s.live {
-		return nil
-	}
-	c.notify(eventGeneric, "del", o.store)
-	return c.remove(&s)
+	return c.clear(&s)
 }
