@@ -243,11 +243,7 @@ func (srv *Server) narrowed(self *Session, a *account) {
 
 func aclCat(c *Call) error {
 	if len(c.Args) == 0 {
-		c.Reply.Array(len(categoryNames))
-		for _, name := range categoryNames {
-			c.Reply.BulkString(name)
-		}
-		return nil
+		return replyNames(c, categoryNames[:])
 	}
 	category := categoryNamed(string(c.Args[0]))
 	if category == 0 {
@@ -259,11 +255,7 @@ func aclCat(c *Call) error {
 			names = append(names, e.full)
 		}
 	}
-	c.Reply.Array(len(names))
-	for _, name := range names {
-		c.Reply.BulkString(name)
-	}
-	return nil
+	return replyNames(c, names)
 }
 
 func aclDelUser(c *Call) error {

@@ -112,6 +112,15 @@ func replyCommand(w *resp.Writer, e *entry) {
 	}
 }
 
+// replyNames replies an array of names.
+func replyNames(c *Call, names []string) error {
+	c.Reply.Array(len(names))
+	for _, name := range names {
+		c.Reply.BulkString(name)
+	}
+	return nil
+}
+
 // replyTexts appends a set of simple strings.
 func replyTexts(w *resp.Writer, texts []string) {
 	w.Set(len(texts))
@@ -235,11 +244,7 @@ func commandList(c *Call) error {
 			}
 		}
 	}
-	c.Reply.Array(len(names))
-	for _, name := range names {
-		c.Reply.BulkString(name)
-	}
-	return nil
+	return replyNames(c, names)
 }
 
 func commandGetKeys(c *Call) error {

@@ -105,7 +105,7 @@ var listCommands = []Command{
 		Name: "LMPOP", Args: "numkeys key [key ...] LEFT|RIGHT [COUNT count]", Min: 3, Max: -1, Flags: Writes, KeyCount: 1,
 		Group: "list", Since: "7.0.0", Complexity: "O(n + m), n the keys and m the elements that are taken",
 		Summary: "Takes elements off the first of several lists that there is.",
-		Run:     lMPop,
+		Run:     listPopper.run,
 	},
 	{
 		Name: "BLPOP", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Blocks, Keys: Keys{1, -2, 1},
@@ -135,7 +135,7 @@ var listCommands = []Command{
 		Name: "BLMPOP", Args: "timeout numkeys key [key ...] LEFT|RIGHT [COUNT count]", Min: 4, Max: -1, Flags: Writes | Blocks, KeyCount: 2,
 		Group: "list", Since: "7.0.0", Complexity: "O(n + m), n the keys and m the elements that are taken",
 		Summary: "LMPOP that waits for a list if there is none.",
-		Run:     blMPop,
+		Run:     listPopper.runOrWait,
 	},
 }
 

@@ -233,7 +233,7 @@ func takeKeys(args [][]byte) (keys, rest [][]byte, err error) {
 	n, ok := resp.ParseInt(args[0])
 	switch {
 	case !ok || n < 1:
-		return nil, nil, Error("ERR numkeys should be greater than 0")
+		return nil, nil, errNumKeys
 	case n > int64(len(args)-1):
 		return nil, nil, Error("ERR Number of keys can't be greater than number of args")
 	}
