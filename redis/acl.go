@@ -219,28 +219,31 @@ func (l *acl) remove(name string) (*account, bool) {
 	return a, ok
 }
 
-// dismiss ends the sessions of users that are gone. Whoever asks gets the
-// answer first.
-func (srv *Server) dismiss(gone map[*account]bool, self *Session) {
+// dismiss ends sessions whose user is gone, or may no more do what they do.
+// Whoever asks gets the answer first.
+func (srv *Server) dismiss(self *Session, lost func(*Session) bool) {
 	for _, s := range srv.clients.all() {
-		if !gone[s.user.Load()] {
-			continue
-		}
-		if s == self {
+		switch {
+		case !lost(s):
+		case s == self:
 			s.closing = true
-		} else {
+		default:
 			s.Kill()
 		}
 	}
 }
 
+// narrowed ends the sessions of a user, whose rights have changed, that listen
+// to what it may not hear any more.
+func (srv *Server) narrowed(self *Session, a *account) {
+	if lost := srv.pubsub.beyondRights(a); len(lost) > 0 {
+		srv.dismiss(self, func(s *Session) bool { return lost[s] })
+	}
+}
+
 func aclCat(c *Call) error {
 	if len(c.Args) == 0 {
-		c.Reply.Array(len(categoryNames))
-		for _, name := range categoryNames {
-			c.Reply.BulkString(name)
-		}
-		return nil
+		return replyNames(c, categoryNames[:])
 	}
 	category := categoryNamed(string(c.Args[0]))
 	if category == 0 {
@@ -252,11 +255,7 @@ func aclCat(c *Call) error {
 			names = append(names, e.full)
 		}
 	}
-	c.Reply.Array(len(names))
-	for _, name := range names {
-		c.Reply.BulkString(name)
-	}
-	return nil
+	return replyNames(c, names)
 }
 
 func aclDelUser(c *Call) error {
@@ -272,7 +271,7 @@ func aclDelUser(c *Call) error {
 			gone[a] = true
 		}
 	}
-	srv.dismiss(gone, c.Session)
+	srv.dismiss(c.Session, func(s *Session) bool { return gone[s.user.Load()] })
 	c.Reply.Int(int64(len(gone)))
 	return nil
 }
@@ -392,8 +391,12 @@ func aclSetUser(c *Call) error {
 	for i, arg := range c.Args[1:] {
 		rules[i] = string(arg)
 	}
-	if err := c.Session.srv.acl.setUser(string(c.Args[0]), rules); err != nil {
+	srv, name := c.Session.srv, string(c.Args[0])
+	if err := srv.acl.setUser(name, rules); err != nil {
 		return err
+	}
+	if a := srv.acl.find(name); a != nil {
+		srv.narrowed(c.Session, a)
 	}
 	c.Reply.Simple("OK")
 	return nil

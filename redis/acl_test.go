@@ -50,58 +50,7 @@ func TestCategoriesAreThoseOfRedis(t *testing.T) {
 	for _, e := range table.numbered {
 		want, ok := theirs[e.full]
 		if got := e.category(); ok && e.Run != nil && got != want {
-			t.Errorf("%s: got %s, want %s", e.full, got, want)
-		}
-	}
-}
-
-func (c category) String() string {
-	var names []string
-	for i, name := range categoryNames {
-		if c>>i&1 != 0 {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, " ")
-}
-
-// TestAccessIsThatOfRedis compares what commands do to their keys, where that
-// does not depend on options.
-func TestAccessIsThatOfRedis(t *testing.T) {
-	redis := startRedis(t)()
-	var compare func(e *entry, info value)
-	compare = func(e *entry, info value) {
-		for i, spec := range info.elements[8].elements {
-			at := slices.IndexFunc(spec.elements, func(v value) bool { return v.text == "flags" })
-			flags := spec.elements[at+1].words()
-			if slices.Contains(flags, "variable_flags") || slices.Contains(flags, "not_key") || i > 1 {
-				continue
-			}
-			want := access(0)
-			if slices.Contains(flags, "access") {
-				want |= accessRead
-			}
-			if slices.ContainsFunc(flags, func(f string) bool { return f == "insert" || f == "update" || f == "delete" }) {
-				want |= accessWrite
-			}
-			if e.Name == "SORT_RO" || e.Name == "SORT" {
-				continue // the second is BY and GET, which reach any key
-			}
-			if got := e.access(make([][]byte, 4), i); got != want {
-				t.Errorf("%s, key %d: got %d, want %d", e.full, i, got, want)
-			}
-		}
-		for _, sub := range info.elements[9].elements {
-			_, name, _ := strings.Cut(sub.elements[0].text, "|")
-			if found := e.findSub([]byte(name)); found != nil {
-				compare(found, sub)
-			}
-		}
-	}
-	table := newTable(Commands())
-	for _, info := range ask(t, redis, "COMMAND").elements {
-		if e := table.find([]byte(info.elements[0].text)); e != nil {
-			compare(e, info)
+			t.Errorf("%s: got %s, want %s", e.full, got.names(), want.names())
 		}
 	}
 }
@@ -149,6 +98,44 @@ func TestDeletedUsersAreDisconnected(t *testing.T) {
 	check(t, "ACL DELUSER of oneself", self.run(t, "ACL DELUSER u"), ":1\r\n")
 	if need := self.session.Run(); need != NeedClose {
 		t.Errorf("one's own session: got %d, want NeedClose", need)
+	}
+}
+
+// TestListenersWhoLoseAChannelAreDisconnected: and nobody else is.
+func TestListenersWhoLoseAChannelAreDisconnected(t *testing.T) {
+	for _, tt := range []struct {
+		subscribe, rules string
+		hangs            bool
+	}{
+		{"SUBSCRIBE a b", "resetchannels &a", true},
+		{"SUBSCRIBE a", "resetchannels &a &b", false},
+		{"SUBSCRIBE a", "resetchannels &x (&a*)", false},
+		{"SSUBSCRIBE a", "resetchannels &b", true},
+		{"PSUBSCRIBE a*", "resetchannels &a*", false},
+		{"PSUBSCRIBE a*", "resetchannels &*a*", true},
+		{"SUBSCRIBE a", "-@all", false},
+		{"SUBSCRIBE a", "allchannels off", false},
+		{"PING", "resetchannels", false},
+	} {
+		srv := New(openStore(t, firn.Options{}), Options{})
+		admin, u := newOurs(t, srv), newUser(t, srv, "+@all allchannels")
+		admin.run(t, "SUBSCRIBE other")
+		admin.run(t, "RESET")
+		u.run(t, tt.subscribe)
+		check(t, tt.rules, admin.run(t, "ACL SETUSER u "+tt.rules), "+OK\r\n")
+		if need := u.session.Run(); (need == NeedClose) != tt.hangs {
+			t.Errorf("%s, then %s: got %d, want closed %t", tt.subscribe, tt.rules, need, tt.hangs)
+		}
+	}
+}
+
+func TestClientsAreKilledByUser(t *testing.T) {
+	srv := New(openStore(t, firn.Options{}), Options{})
+	admin, u := newOurs(t, srv), newUser(t, srv, "+@all")
+	check(t, "nobody", admin.run(t, "CLIENT KILL USER nobody"), "-ERR No such user 'nobody'\r\n")
+	check(t, "u", admin.run(t, "CLIENT KILL USER u"), ":1\r\n")
+	if need := u.session.Run(); need != NeedClose {
+		t.Errorf("the user's session: got %d, want NeedClose", need)
 	}
 }
 

@@ -1,6 +1,9 @@
 package redis
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // category is a set of ACL categories, one bit each.
 type category uint32
@@ -53,65 +56,61 @@ var groupCategories = map[string]category{
 	"connection": catConnection, "transactions": catTransaction, "scripting": catScripting, "history": catHistory,
 }
 
-// Commands whose categories do not follow from their flags and group alone.
-// The names are containers or whole commands.
-const (
-	alsoKeyspace   = " dbsize flushall flushdb swapdb "
-	alsoConnection = " command wait "
-	alsoDangerous  = " flushall flushdb info keys restore role sort sort_ro swapdb latency replicaof slaveof "
-	notKeyspace    = " sort sort_ro touch|help wait waitaof "
-	sortsData      = " sort sort_ro "
-)
+// outOfGroup are commands that have not the category of their group.
+const outOfGroup = "sort sort_ro wait waitaof pubsub|help"
 
-func listed(list, name string) bool { return strings.Contains(list, " "+name+" ") }
-
-// category is the set of categories that a command is in.
-func (e *entry) category() category {
-	if e.Run == nil {
-		return catSlow // a container: its subcommands have their own
-	}
-	container, _, _ := strings.Cut(e.full, "|")
-	all := groupCategories[e.Group]
-	switch {
-	case listed(sortsData, e.full):
-		all = catSet | catSortedSet | catList
-	case listed(notKeyspace, e.full):
-		all = 0
-	}
-	if listed(alsoKeyspace, container) {
-		all |= catKeyspace
-	}
-	if listed(alsoConnection, container) {
-		all |= catConnection
-	}
-	if e.Name != "HELP" {
-		all |= e.accessCategory()
-	}
-	if e.Flags&Admin != 0 {
-		all |= catAdmin | catDangerous
-	}
-	if listed(alsoDangerous, container) && e.Name != "HELP" {
-		all |= catDangerous
-	}
-	if e.Flags&Blocks != 0 {
-		all |= catBlocking
-	}
-	if e.Flags&Fast != 0 {
-		return all | catFast
-	}
-	return all | catSlow
+// moreCategories are the categories that commands have beside those which
+// follow from their flags and group.
+var moreCategories = []factList{
+	{"connection", "command command|* command|help wait"},
+	{"keyspace", "dbsize flushall flushdb swapdb"},
+	{"dangerous", "flushall flushdb info keys lastsave restore role sort sort_ro swapdb"},
+	{"admin", "lastsave role"},
+	{"set", "sort sort_ro"},
+	{"sortedset", "sort sort_ro"},
+	{"list", "sort sort_ro"},
 }
 
-// accessCategory tells readers of data from writers. A command is one of them
-// if it gets data.
-func (e *entry) accessCategory() category {
-	switch {
-	case e.Flags&Writes != 0:
-		return catWrite
-	case e.Flags&(Local|Admin) == 0 && e.Group != "transactions":
-		return catRead
+// category is the set of categories that a command is in. A container that
+// cannot be run itself is slow, and no more.
+func (e *entry) category() category {
+	if e.Run == nil {
+		return catSlow
 	}
-	return 0
+	var all category
+	if !slices.Contains(strings.Fields(outOfGroup), e.full) {
+		all = groupCategories[e.Group]
+	}
+	for _, c := range []struct {
+		on bool
+		in category
+	}{
+		{e.Flags&Writes != 0, catWrite},
+		{e.reads(), catRead},
+		{e.Flags&Admin != 0, catAdmin | catDangerous},
+		{e.Flags&Fast != 0, catFast},
+		{e.Flags&Fast == 0, catSlow},
+		{e.Flags&Blocks != 0, catBlocking},
+	} {
+		if c.on {
+			all |= c.in
+		}
+	}
+	for _, name := range categoryFacts().of(e) {
+		all |= categoryNamed(name)
+	}
+	return all
+}
+
+// names are the categories as COMMAND INFO shows them.
+func (c category) names() []string {
+	var names []string
+	for i, name := range categoryNames {
+		if c>>i&1 != 0 {
+			names = append(names, "@"+name)
+		}
+	}
+	return names
 }
 
 // commandSet is a set of commands, a bit for each by its number in the table.

@@ -34,15 +34,21 @@ func (r *rights) check(e *entry, args [][]byte) (why denial, object []byte) {
 	return why, object
 }
 
+// usualKeys is how many keys a command may have without an allocation when
+// they are checked.
+const usualKeys = 8
+
 func (s *selector) check(e *entry, args [][]byte) (why denial, at int, object []byte) {
 	if e.Flags&NoAuth == 0 && !s.commands.has(e) &&
 		(len(args) == 0 || !slices.Contains(s.firstArgs[e], strings.ToLower(string(args[0])))) {
 		return denialCommand, 0, nil
 	}
-	if !s.allKeys && e.hasKeys() {
-		for i, key := range e.keysOf(args) {
-			if !s.allowsKey(key, e.access(args, i)) {
-				return denialKey, i, key
+	if !s.allKeys {
+		var room [usualKeys]keyUse
+		uses, _ := e.appendKeyUses(room[:0], args) // a command that cannot run with its arguments says so itself
+		for i := range uses {
+			if !s.allowsKey(uses[i].key, uses[i].flags.access()) {
+				return denialKey, i, uses[i].key
 			}
 		}
 	}
@@ -75,6 +81,29 @@ func (s *selector) allowsChannel(channel []byte, literal bool) bool {
 		}
 		return glob.Match([]byte(p), channel, false)
 	})
+}
+
+// allowsChannel says whether any selector allows a channel, or a pattern.
+func (r *rights) allowsChannel(channel []byte, literal bool) bool {
+	return slices.ContainsFunc(r.selectors, func(s selector) bool { return s.allChannels || s.allowsChannel(channel, literal) })
+}
+
+// allowsAnyKey says whether a selector that allows the command with its
+// arguments allows to read every key as well.
+func (r *rights) allowsAnyKey(e *entry, args [][]byte) bool {
+	return slices.ContainsFunc(r.selectors, func(s selector) bool {
+		why, _, _ := s.check(e, args)
+		return why == denialNone && (s.allKeys || slices.ContainsFunc(s.keys, func(p keyPattern) bool {
+			return p.pattern == "*" && p.access&accessRead != 0
+		}))
+	})
+}
+
+// mayReadAnyKey says whether the user of a running command may read keys that
+// it does not name.
+func (c *Call) mayReadAnyKey() bool {
+	bounds := c.Session.user.Load().bounds.Load()
+	return bounds == nil || bounds.allowsAnyKey(c.Session.srv.table.byName[c.Cmd.Name], c.Args)
 }
 
 // Refusals, in Redis's words.

@@ -202,7 +202,10 @@ func aclLoad(c *Call) error {
 	if err != nil {
 		return err
 	}
-	srv.dismiss(gone, c.Session)
+	srv.dismiss(c.Session, func(s *Session) bool { return gone[s.user.Load()] })
+	for _, a := range srv.acl.sorted() {
+		srv.narrowed(c.Session, a)
+	}
 	c.Reply.Simple("OK")
 	return nil
 }

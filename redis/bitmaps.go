@@ -101,8 +101,9 @@ func grown(value []byte, offset int64) []byte {
 // writeBits stores the string that a command has changed bits in. Like
 // Redis's it is raw from then on.
 func (c *Call) writeBits(s *slot, value []byte) error {
+	err := c.writeString(s, value, large, s.key.Expires)
 	c.notify(eventString, "setbit", c.Args[0])
-	return c.writeString(s, value, large, s.key.Expires)
+	return err
 }
 
 // mustWriteBits says that a command that writes bits, and that changes

@@ -25,15 +25,12 @@ func bitOp(c *Call) error {
 		return err
 	}
 	c.Reply.Int(int64(length))
-	switch {
-	case length > 0:
+	if length > 0 {
+		err = c.writeString(&s, combineBits(sources, length, combine), large, 0)
 		c.notify(eventString, "set", c.Args[1])
-		return c.writeString(&s, combineBits(sources, length, combine), large, 0)
-	case s.live:
-		c.notify(eventGeneric, "del", c.Args[1])
-		return c.remove(&s)
+		return err
 	}
-	return nil
+	return c.clear(&s)
 }
 
 // bitOperation is what BITOP does with 64 bits of the result so far and 64 of

@@ -1,9 +1,6 @@
 package redis
 
-import (
-	"github.com/firndb/firn"
-	"github.com/firndb/firn/resp"
-)
+import "github.com/firndb/firn"
 
 // Whole collections, for the commands that take or make one of any type: SORT,
 // DUMP and RESTORE. A limit of 0 is none.
@@ -76,11 +73,8 @@ func (c *Call) newList(items [][]byte) (keyDoc, error) {
 // newSet is newList for the members of a set, which are different ones.
 func (c *Call) newSet(members [][]byte) (keyDoc, error) {
 	k := keyDoc{Kind: kindSet, UID: c.newUID(), Length: int64(len(members))}
-	if k.Length > intsetMembers {
-		k.Encoding = large
-	}
 	for _, member := range members {
-		if _, isInt := resp.ParseInt(member); !isInt {
+		if !c.work.encodings.setFits(k.Length, member) {
 			k.Encoding = large
 		}
 		if err := c.Tx.Put(c.work.elements, c.elementID(k.UID, member), noValue); err != nil {

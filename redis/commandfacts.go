@@ -23,13 +23,13 @@ var moreFlags = []factList{
 		"xadd xgroup|create xgroup|createconsumer xsetid zadd zdiffstore zincrby zinterstore zrangestore zunionstore " +
 		"hexpire hexpireat hpexpire hpexpireat"},
 	{"noscript", "acl|* auth bgrewriteaof bgsave blmove blpop brpop brpoplpush bzpopmax bzpopmin client|* config|* debug discard exec hello " +
-		"latency|* monitor multi psubscribe punsubscribe quit reset role save shutdown ssubscribe subscribe sunsubscribe " +
+		"latency|* monitor multi psubscribe punsubscribe quit replicaof reset role save shutdown slaveof ssubscribe subscribe sunsubscribe " +
 		"unsubscribe unwatch wait watch"},
 	{"loading", loadingCommands},
-	{"stale", loadingCommands},
+	{"stale", loadingCommands + " replicaof slaveof"},
 	{"skip_monitor", ""},
 	{"skip_slowlog", "exec"},
-	{"no_async_loading", "bgrewriteaof bgsave save"},
+	{"no_async_loading", "bgrewriteaof bgsave replicaof save slaveof"},
 	{"allow_busy", "auth discard hello multi quit reset shutdown unwatch watch"},
 }
 
@@ -54,28 +54,6 @@ var tipLists = []factList{
 	{"response_policy:special", "info latency|doctor latency|graph latency|histogram latency|history latency|latest memory|doctor " +
 		"memory|malloc-stats memory|stats"},
 }
-
-// moreCategories are the ACL categories of commands that have others than
-// their group has, or more.
-var moreCategories = []factList{
-	{"@connection", "command command|* command|help wait"},
-	{"@keyspace", "dbsize flushall flushdb swapdb"},
-	{"@dangerous", "flushall flushdb info keys lastsave restore role sort sort_ro swapdb"},
-	{"@admin", "lastsave role"},
-	{"@set", "sort sort_ro"},
-	{"@sortedset", "sort sort_ro"},
-	{"@list", "sort sort_ro"},
-}
-
-// categoryOfGroup are the ACL categories of groups.
-var categoryOfGroup = map[string]string{
-	"bitmap": "@bitmap", "connection": "@connection", "generic": "@keyspace", "geo": "@geo", "hash": "@hash",
-	"hyperloglog": "@hyperloglog", "list": "@list", "set": "@set", "sorted-set": "@sortedset", "stream": "@stream",
-	"string": "@string", "transactions": "@transaction",
-}
-
-// outOfGroup are commands that have not the category of their group.
-const outOfGroup = "sort sort_ro wait"
 
 // deprecated is since when another command is to be preferred, and which.
 var deprecated = map[string][2]string{
@@ -169,38 +147,3 @@ func (e *entry) reads() bool {
 // publishes says whether the command is about channels. The flag PubSub is
 // another thing: PING has it.
 func (e *entry) publishes() bool { return e.Group == "pubsub" && e.Name != "HELP" }
-
-// categories are the ACL categories of a command, which follow from its flags
-// and its group. A container that cannot be run itself is slow, and no more.
-func (e *entry) categories() []string {
-	if e.Run == nil {
-		return []string{"@slow"}
-	}
-	f := e.Flags
-	group := categoryOfGroup[e.Group]
-	var all []string
-	for _, category := range []struct {
-		on   bool
-		name string
-	}{
-		{group != "" && !slices.Contains(strings.Fields(outOfGroup), e.full), group},
-		{f&Writes != 0, "@write"},
-		{e.reads(), "@read"},
-		{e.publishes(), "@pubsub"},
-		{f&Admin != 0, "@admin"},
-		{f&Admin != 0, "@dangerous"},
-		{f&Fast != 0, "@fast"},
-		{f&Fast == 0, "@slow"},
-		{f&Blocks != 0, "@blocking"},
-	} {
-		if category.on {
-			all = append(all, category.name)
-		}
-	}
-	for _, category := range categoryFacts().of(e) {
-		if !slices.Contains(all, category) {
-			all = append(all, category)
-		}
-	}
-	return all
-}

@@ -1,9 +1,6 @@
 package redis
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/resp"
 )
@@ -99,7 +96,7 @@ func replyCommand(w *resp.Writer, e *entry) {
 	w.Int(int64(keys.First))
 	w.Int(int64(keys.Last))
 	w.Int(int64(keys.Step))
-	replyTexts(w, e.categories())
+	replyTexts(w, e.in.names())
 	tips := tipFacts().of(e)
 	w.Array(len(tips))
 	for _, tip := range tips {
@@ -113,6 +110,15 @@ func replyCommand(w *resp.Writer, e *entry) {
 	for _, sub := range e.sub {
 		replyCommand(w, sub)
 	}
+}
+
+// replyNames replies an array of names.
+func replyNames(c *Call, names []string) error {
+	c.Reply.Array(len(names))
+	for _, name := range names {
+		c.Reply.BulkString(name)
+	}
+	return nil
 }
 
 // replyTexts appends a set of simple strings.
@@ -220,8 +226,8 @@ func commandList(c *Call) error {
 	case is(args[1], "MODULE"):
 		show = func(*entry) bool { return false }
 	case is(args[1], "ACLCAT"):
-		category := "@" + strings.ToLower(string(args[2]))
-		show = func(e *entry) bool { return slices.Contains(e.categories(), category) }
+		category := categoryNamed(string(args[2]))
+		show = func(e *entry) bool { return e.in&category != 0 }
 	case is(args[1], "PATTERN"):
 		show = func(e *entry) bool { return glob.Match(args[2], []byte(e.full), true) }
 	default:
@@ -238,11 +244,7 @@ func commandList(c *Call) error {
 			}
 		}
 	}
-	c.Reply.Array(len(names))
-	for _, name := range names {
-		c.Reply.BulkString(name)
-	}
-	return nil
+	return replyNames(c, names)
 }
 
 func commandGetKeys(c *Call) error {

@@ -13,12 +13,10 @@ import (
 // otherInfo are the differences that are meant: the command and what differs,
 // with the reason.
 var otherInfo = map[string]string{
-	"pfcount keys":      "only reads here: Redis may store the count in the string",
-	"cluster arity":     "answers that there is no cluster, whatever is asked",
-	"debug flags":       "a container here: what its subcommands may do stands with them",
-	"debug categories":  "a container here: what its subcommands may do stands with them",
-	"lolwut flags":      "is answered without data",
-	"lolwut categories": "is answered without data",
+	"pfcount keys":   "only reads here: Redis may store the count in the string",
+	"zrank arity":    "takes WITHSCORE, which came with 7.2",
+	"zrevrank arity": "takes WITHSCORE, which came with 7.2",
+	"cluster arity":  "answers that there is no cluster, whatever is asked",
 }
 
 // described is one element of COMMAND's reply.

@@ -126,7 +126,6 @@ var keyUseLists = []factList{
 	{"OW update", "mset psetex restore setex"},
 	{"OW insert", "msetnx setnx"},
 	{"RM delete", "del unlink"},
-	{"not_key", "spublish ssubscribe sunsubscribe"},
 }
 
 // useFacts is keyUseLists by command.
@@ -152,7 +151,10 @@ var keySpecLists = map[string][]string{
 	"smove":             {"RW access delete @1", "RW insert @2"},
 	"sort":              {"RO access @1", "RO access ?", "OW update ?"},
 	"sort_ro":           {"RO access @1", "RO access ?"},
+	"spublish":          {"not_key @1"},
+	"ssubscribe":        {"not_key @1..-1"},
 	"sunionstore":       {"OW update @1", "RO access @2..-1"},
+	"sunsubscribe":      {"not_key @1..-1"},
 	"xread":             {"RO access STREAMS@1½"},
 	"xreadgroup":        {"RO access STREAMS@4½"},
 	"zdiffstore":        {"OW update @1", "RO access @2#"},
@@ -259,15 +261,18 @@ func (e *entry) appendKeyUses(dst []keyUse, args [][]byte) (uses []keyUse, ok bo
 		if flags&keyVariable != 0 {
 			flags = e.usesOf(args)
 		}
-		first, last, found, ok := s.span(args, e.depth())
-		if !ok {
-			return dst, false
-		}
-		if !found {
-			continue
-		}
-		for at := first; at <= last; at += s.step {
-			uses = append(uses, keyUse{args[at], flags})
+		for from, again := s.begin-e.depth()-1, true; again; {
+			first, last, found, ok := s.span(args, from)
+			if !ok {
+				return dst, false
+			}
+			if !found {
+				break
+			}
+			for at := first; at <= last; at += s.step {
+				uses = append(uses, keyUse{args[at], flags})
+			}
+			from, again = first, s.repeats()
 		}
 	}
 	if e.full == "sort" {
@@ -276,13 +281,17 @@ func (e *entry) appendKeyUses(dst []keyUse, args [][]byte) (uses []keyUse, ok bo
 	return uses, true
 }
 
-// span is the indexes of a specification's first and last key in args, which
-// follow depth words of the name. found is false if there are none, and ok if
-// they reach beyond the arguments.
-func (s *keySpec) span(args [][]byte, depth int) (first, last int, found, ok bool) {
-	first = s.begin - depth - 1
+// repeats says whether the keyword may stand there several times. The last may
+// be the one that counts, so the key behind each is one of the command's.
+func (s *keySpec) repeats() bool { return s.keyword != "" && s.limit == 0 }
+
+// span is the indexes of a specification's first and last key in args, sought
+// from an index on. found is false if there are none, and ok if they reach
+// beyond the arguments.
+func (s *keySpec) span(args [][]byte, from int) (first, last int, found, ok bool) {
+	first = from
 	if s.keyword != "" {
-		if first = behind(args, first, s.keyword); first < 0 {
+		if first = s.behind(args, from); first < 0 {
 			return 0, 0, false, true
 		}
 	}
@@ -307,12 +316,22 @@ func (s *keySpec) span(args [][]byte, depth int) (first, last int, found, ok boo
 	return first, last, true, last >= first && last < n
 }
 
-// behind is the index of the argument behind a keyword, sought from an index
-// on; -1 if there is none.
-func behind(args [][]byte, from int, keyword string) int {
+// behind is the index of the argument behind the keyword, sought from an index
+// on; -1 if there is none. Before STREAMS stand options, and what belongs to
+// them may be the same word.
+func (s *keySpec) behind(args [][]byte, from int) int {
+	if s.limit > 0 {
+		from = 0
+	}
 	for i := max(from, 0); i < len(args)-1; i++ {
-		if is(args[i], keyword) {
+		switch arg := args[i]; {
+		case is(arg, s.keyword):
 			return i + 1
+		case s.limit == 0:
+		case is(arg, "COUNT"), is(arg, "BLOCK"):
+			i++
+		case is(arg, "GROUP"):
+			i += 2
 		}
 	}
 	return -1
@@ -367,15 +386,4 @@ func appendStored(uses []keyUse, args [][]byte) []keyUse {
 		return uses
 	}
 	return append(uses, keyUse{args[at], keyOW | keyUpdate})
-}
-
-// keysOf picks the keys from a command's arguments; none if they are not such
-// that the command could run.
-func (e *entry) keysOf(args [][]byte) [][]byte {
-	uses, _ := e.appendKeyUses(nil, args)
-	keys := make([][]byte, len(uses))
-	for i := range uses {
-		keys[i] = uses[i].key
-	}
-	return keys
 }

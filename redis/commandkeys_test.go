@@ -39,11 +39,14 @@ func TestKeysAreFoundAndTheirUseIsKnown(t *testing.T) {
 		{Command{Name: "XREAD", KeysAfter: "STREAMS"}, "STREAMS a", "bad"},
 		{Command{Name: "XREAD", KeysAfter: "STREAMS"}, "COUNT 2", ""},
 		{Command{Name: "XREADGROUP", Flags: Writes, KeysAfter: "STREAMS"}, "GROUP STREAMS c STREAMS a >", "a:r"},
+		{Command{Name: "XREADGROUP", Flags: Writes, KeysAfter: "STREAMS"}, "COUNT 1 GROUP g STREAMS STREAMS a >", "a:r"},
 		{Command{Name: "OWNREAD", KeysAfter: "FROM"}, "x FROM a b 1 2", "a:r b:r"},
 		{Command{Name: "SORT", Flags: Writes, Keys: one, StoreAfter: "STORE"}, "a BY STORE LIMIT 0 STORE STORE d store e", "a:r e:w"},
 		{Command{Name: "SORT", Flags: Writes, Keys: one, StoreAfter: "STORE"}, "a STORE", "a:r"},
 		{Command{Name: "SORT_RO", Keys: one}, "a BY x", "a:r"},
 		{Command{Name: "GEORADIUS", Flags: Writes, Keys: one}, "a 1 2 3 m STORE b STOREDIST c", "a:r b:w c:w"},
+		{Command{Name: "GEORADIUS", Flags: Writes, Keys: one}, "a 1 2 3 m STORE b STORE c", "a:r b:w c:w"},
+		{Command{Name: "GEORADIUS", Flags: Writes, Keys: one}, "a 1 2 3 m STOREDIST STORE STORE b", "a:r STORE:w b:w STORE:w"},
 		{Command{Name: "OWNSTORE", Flags: Writes, Keys: one, StoreAfter: "STORE"}, "a STORE b", "a:rw b:w"},
 		{Command{Name: "RENAME", Flags: Writes, Keys: Keys{1, 2, 1}}, "a b", "a:rw b:w"},
 		{Command{Name: "PFMERGE", Flags: Writes, Keys: Keys{1, -1, 1}}, "a", "a:rw"},
@@ -53,7 +56,7 @@ func TestKeysAreFoundAndTheirUseIsKnown(t *testing.T) {
 		e := newEntry(tt.command, "")
 		uses, ok := e.appendKeyUses(nil, splitWords(t, tt.args))
 		var got []string
-		for i, use := range uses {
+		for _, use := range uses {
 			text := string(use.key) + ":"
 			if use.flags.reads() {
 				text += "r"
@@ -62,9 +65,6 @@ func TestKeysAreFoundAndTheirUseIsKnown(t *testing.T) {
 				text += "w"
 			}
 			got = append(got, text)
-			if plain := e.keysOf(splitWords(t, tt.args)); string(plain[i]) != string(use.key) {
-				t.Errorf("%s %s: keysOf gives %q, want %q", e.full, tt.args, plain[i], use.key)
-			}
 		}
 		text := strings.Join(got, " ")
 		if !ok {

@@ -158,14 +158,7 @@ func (c *Call) view(fn func(c *Call) error) error {
 
 func debugObject(c *Call, args [][]byte) error {
 	return c.view(func(c *Call) error {
-		doc, err := c.findDocument(args[0])
-		if err != nil {
-			return err
-		}
-		if doc == nil {
-			return errNoSuchKey
-		}
-		k, ok, err := c.live(doc)
+		doc, k, ok, err := c.findLive(args[0])
 		if err != nil {
 			return err
 		}

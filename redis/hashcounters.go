@@ -29,8 +29,9 @@ func hIncrBy(c *Call) error {
 		return errOverflow
 	}
 	c.Reply.Int(sum)
+	err = c.closeField(&h, strconv.AppendInt(c.work.digits[:0], sum, 10), had)
 	c.notify(eventHash, "hincrby", c.Args[0])
-	return c.closeField(&h, strconv.AppendInt(c.work.digits[:0], sum, 10), had)
+	return err
 }
 
 func hIncrByFloat(c *Call) error {
@@ -60,8 +61,9 @@ func hIncrByFloat(c *Call) error {
 	}
 	text := sum.Append(nil)
 	c.Reply.Bulk(text)
+	err = c.closeField(&h, text, had)
 	c.notify(eventHash, "hincrbyfloat", c.Args[0])
-	return c.closeField(&h, text, had)
+	return err
 }
 
 // openField opens the call's key and reads the field that is its next

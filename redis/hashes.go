@@ -182,8 +182,7 @@ func (c *Call) closeHash(h *openedHash) error {
 	if h.key.Length > 0 && !h.key.ended(c.now()) {
 		return c.write(&h.slot, h.key)
 	}
-	c.notify(eventGeneric, "del", c.Args[0])
-	return c.remove(&h.slot)
+	return c.delete(&h.slot)
 }
 
 // setField stores a field in h.key, whose document the caller writes after the
@@ -213,7 +212,7 @@ func (c *Call) putField(h *openedHash, id, field, value []byte, added bool) erro
 	if added {
 		h.key.Length++
 	}
-	if len(field) > listpackValueBytes || len(value) > listpackValueBytes || h.key.Length > listpackFields {
+	if !c.work.encodings.hashFits(h.key.Length, field, value) {
 		h.key.Encoding = large
 	}
 	return c.Tx.Put(c.work.elements, id, own(value))
@@ -251,8 +250,9 @@ func hSet(c *Call) error {
 	} else {
 		c.Reply.Int(n)
 	}
+	err = c.closeHash(&h)
 	c.notify(eventHash, "hset", c.Args[0])
-	return c.closeHash(&h)
+	return err
 }
 
 func hSetNX(c *Call) error {
@@ -271,8 +271,9 @@ func hSetNX(c *Call) error {
 	if _, err := c.setField(&h, c.Args[1], c.Args[2]); err != nil {
 		return err
 	}
+	err = c.closeHash(&h)
 	c.notify(eventHash, "hset", c.Args[0])
-	return c.closeHash(&h)
+	return err
 }
 
 func hGet(c *Call) error {

@@ -2,92 +2,45 @@ package redis
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/resp"
 )
 
 // Parts of hashes: HSCAN and HRANDFIELD.
 
 func hScan(c *Call) error {
-	cursor, err := parseCursor(c.Args[1])
-	if err != nil {
-		return err
-	}
-	k, ok, err := c.findKind(c.Args[0], kindHash)
-	if err != nil {
-		return err
-	}
-	var l list
-	if !ok {
-		replyPage(c, 0, &l)
-		return nil
-	}
-	o, err := parseScanOptions(c.Args[2:], false)
-	if err != nil {
-		return err
-	}
-	if k.Encoding != large {
-		// Like Redis, a small hash in one step: clients may rely on it.
-		o.count, cursor = listpackFields, 0
-	}
-	gone, err := c.endedFields(&k)
-	if err != nil {
-		return err
-	}
-	prefix := slices.Clone(c.elementPrefix(k.UID))
-	next, err := c.step(c.work.elements.ByID(), prefix, cursor, &o, func(item firn.Item) error {
-		if gone != nil && gone[item.Key[len(prefix):]] {
-			return nil
+	return scanElements(c, kindHash, func(k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
+		if k.Encoding != large {
+			// Like Redis, a small hash in one step: clients may rely on it.
+			o.count, cursor = int(max(k.Length, 1)), 0
 		}
-		field, err := c.subKey(item.Key, len(prefix))
-		if err == nil && o.matches(field) {
-			l.add(field)
-			l.add(item.Doc.Value)
+		gone, err := c.endedFields(k)
+		if err != nil {
+			return 0, err
 		}
-		return err
+		prefix := slices.Clone(c.elementPrefix(k.UID))
+		return c.step(c.work.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
+			if gone != nil && gone[item.Key[len(prefix):]] {
+				return nil
+			}
+			field, err := c.subKey(item.Key, len(prefix))
+			if err == nil && o.matches(field) {
+				l.add(field)
+				l.add(item.Doc.Value)
+			}
+			return err
+		})
 	})
-	if err != nil {
-		return err
-	}
-	replyPage(c, next, &l)
-	return nil
-}
-
-// maxRandomFields bounds HRANDFIELD with a negative count, whose reply grows
-// with the number and not with the hash.
-const maxRandomFields = 10_000_000
-
-// errRandomCount is the answer to the one count that has no opposite.
-const errRandomCount = Error("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
-
-// parseRandomCount reads HRANDFIELD's options.
-func parseRandomCount(args [][]byte) (count int64, withValues bool, err error) {
-	count, ok := resp.ParseInt(args[0])
-	switch {
-	case !ok:
-		return 0, false, errNotInteger
-	case count == math.MinInt64:
-		return 0, false, errRandomCount
-	case len(args) > 2 || len(args) == 2 && !is(args[1], "WITHVALUES"):
-		return 0, false, errSyntax
-	}
-	withValues = len(args) == 2
-	if withValues && (count < -math.MaxInt64/2 || count > math.MaxInt64/2) || count < -maxRandomFields {
-		return 0, false, errOutOfRange
-	}
-	return count, withValues, nil
 }
 
 func hRandField(c *Call) error {
 	if len(c.Args) == 1 {
 		return randomField(c)
 	}
-	count, withValues, err := parseRandomCount(c.Args[1:])
+	count, withValues, err := parseRandomCount(c.Args[1:], "WITHVALUES")
 	if err != nil {
 		return err
 	}
@@ -172,37 +125,6 @@ func (f *liveFields) at(i int) (firn.Item, error) {
 	// The ended fields before it are those with at most i living ones before them.
 	skipped := sort.Search(len(f.gone), func(g int) bool { return f.gone[g]-g > i })
 	return f.all.At(i + skipped)
-}
-
-// randomRanks chooses ranks below n: -count of any if count is negative, else
-// count different ones, or all there are.
-func randomRanks(n int, count int64) []int {
-	if count < 0 {
-		ranks := make([]int, -count)
-		for i := range ranks {
-			ranks[i] = rand.IntN(n)
-		}
-		return ranks
-	}
-	if count >= int64(n) {
-		ranks := make([]int, n)
-		for i := range ranks {
-			ranks[i] = i
-		}
-		return ranks
-	}
-	if count > int64(n)/3 { // drawing would often hit what was drawn before
-		return rand.Perm(n)[:count]
-	}
-	ranks := make([]int, 0, count)
-	drawn := make(map[int]bool, count)
-	for int64(len(ranks)) < count {
-		if rank := rand.IntN(n); !drawn[rank] {
-			drawn[rank] = true
-			ranks = append(ranks, rank)
-		}
-	}
-	return ranks
 }
 
 // replyFieldAt replies the field at a rank, and its value if asked: as a pair

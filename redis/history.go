@@ -182,15 +182,7 @@ func historyGetAt(c *Call) error {
 }
 
 func keyInfo(c *Call) error {
-	doc, err := c.findDocument(c.Args[0])
-	if err != nil {
-		return err
-	}
-	if doc == nil {
-		c.Reply.Null()
-		return nil
-	}
-	k, ok, err := c.live(doc)
+	doc, k, ok, err := c.findLive(c.Args[0])
 	if err != nil {
 		return err
 	}

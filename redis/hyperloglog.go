@@ -59,8 +59,9 @@ func checkHLL(k *keyDoc) error {
 
 // writeHLL stores a HyperLogLog over the one that is there.
 func (c *Call) writeHLL(s *slot, value []byte, key []byte) error {
+	err := c.writeString(s, value, large, s.key.Expires)
 	c.notify(eventString, "pfadd", key)
-	return c.writeString(s, value, large, s.key.Expires)
+	return err
 }
 
 func pfAdd(c *Call) error {
@@ -68,16 +69,14 @@ func pfAdd(c *Call) error {
 	if err != nil {
 		return err
 	}
-	h := hll{}
-	updated := !s.live
+	h := newHLL(c.sparseBytes())
 	if s.live {
 		if err := checkHLL(&s.key); err != nil {
 			return err
 		}
-		h.b = s.key.Value
-	} else {
-		h = newHLL()
+		h = hll{b: s.key.Value, sparseBytes: h.sparseBytes}
 	}
+	updated := !s.live
 	for _, element := range c.Args[1:] {
 		index, count := hllPlace(element)
 		changed, err := h.raise(index, count)
@@ -175,9 +174,9 @@ func pfMerge(c *Call) error {
 	if err != nil {
 		return err
 	}
-	h := newHLL()
+	h := newHLL(c.sparseBytes())
 	if s.live {
-		h = hll{b: s.key.Value}
+		h = hll{b: s.key.Value, sparseBytes: h.sparseBytes}
 	}
 	if dense {
 		if err := h.toDense(); err != nil {
@@ -284,7 +283,7 @@ func hllToDense(c *Call, h *hll) error {
 // same registers, and be right within what the method promises six times over.
 func pfSelfTest(c *Call) error {
 	const elements, tolerance = 10_000, 6 * 0.0081
-	grown, dense := newHLL(), newHLL()
+	grown, dense := newHLL(defaultSparseBytes), newHLL(defaultSparseBytes)
 	if err := dense.toDense(); err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func TestSparseAndDenseHaveTheSameRegisters(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var want hllRegisters
-	h := newHLL()
+	h := newHLL(defaultSparseBytes)
 	for i := range 6000 {
 		index, count := rng.IntN(hllRegisterCount), byte(1+rng.IntN(4))
 		if i%3 > 0 { // neighbours, so that runs are split and joined

@@ -32,18 +32,17 @@ import (
 // A sparse string becomes dense when a register passes 32 or the string
 // would pass 3,000 bytes, and stays so.
 const (
-	hllHeaderBytes    = 16
-	hllIndexBits      = 14
-	hllRegisterCount  = 1 << hllIndexBits
-	hllRegisterBits   = 6
-	hllHashBits       = 64 - hllIndexBits // what is left of a hash
-	hllDenseBytes     = hllHeaderBytes + hllRegisterCount*hllRegisterBits/8
-	hllSparseMaxBytes = 3000 // hll-sparse-max-bytes
-	hllZeroMax        = 64
-	hllValueMax       = 32 // the largest register that a sparse one can have
-	hllValueRunMax    = 4
-	hllStale          = 0x80 // in the last byte of the count
-	hllSeed           = 0xadc83b19
+	hllHeaderBytes   = 16
+	hllIndexBits     = 14
+	hllRegisterCount = 1 << hllIndexBits
+	hllRegisterBits  = 6
+	hllHashBits      = 64 - hllIndexBits // what is left of a hash
+	hllDenseBytes    = hllHeaderBytes + hllRegisterCount*hllRegisterBits/8
+	hllZeroMax       = 64
+	hllValueMax      = 32 // the largest register that a sparse one can have
+	hllValueRunMax   = 4
+	hllStale         = 0x80 // in the last byte of the count
+	hllSeed          = 0xadc83b19
 )
 
 const hllMagic = "HYLL"
@@ -54,16 +53,17 @@ type hllRegisters [hllRegisterCount]byte
 // hll is the string of a HyperLogLog. It is a stored one, which nobody may
 // modify, until a change has made a copy.
 type hll struct {
-	b     []byte
-	owned bool
+	b           []byte
+	owned       bool
+	sparseBytes int // above it a raised register makes the string dense; of no matter where none is raised
 }
 
 // newHLL counts nothing yet.
-func newHLL() hll {
+func newHLL(sparseBytes int) hll {
 	b := make([]byte, hllHeaderBytes, hllHeaderBytes+2)
 	copy(b, hllMagic)
 	b[4] = 1
-	return hll{appendZeros(b, hllRegisterCount), true}
+	return hll{appendZeros(b, hllRegisterCount), true, sparseBytes}
 }
 
 // isHLL says whether a string looks like a HyperLogLog.
@@ -184,7 +184,7 @@ func (h *hll) toDense() error {
 	if h.dense() {
 		return nil
 	}
-	next := hll{make([]byte, hllDenseBytes), true}
+	next := hll{make([]byte, hllDenseBytes), true, h.sparseBytes}
 	copy(next.b, h.b[:hllHeaderBytes])
 	next.b[4] = 0
 	err := h.each(func(first, length int, count byte) {
@@ -245,7 +245,7 @@ func (h *hll) raiseSparse(index int, count byte) (bool, error) {
 	}
 	var split [5]byte
 	pieces := r.split(split[:0], index-first, count)
-	if more := len(pieces) - r.bytes; more > 0 && len(h.b)+more > hllSparseMaxBytes {
+	if more := len(pieces) - r.bytes; more > 0 && len(h.b)+more > h.sparseBytes {
 		return h.raiseDense(index, count)
 	}
 	h.own()

@@ -121,6 +121,17 @@ func (c *Call) live(doc *firn.Document) (k keyDoc, ok bool, err error) {
 	return k, true, nil
 }
 
+// findLive is the document of a key and its state; ok is false if it is not
+// there or has expired.
+func (c *Call) findLive(key []byte) (doc *firn.Document, k keyDoc, ok bool, err error) {
+	doc, err = c.findDocument(key)
+	if err != nil || doc == nil {
+		return nil, keyDoc{}, false, err
+	}
+	k, ok, err = c.live(doc)
+	return doc, k, ok, err
+}
+
 // findKind reads a key of one type; errWrongType if it has another.
 func (c *Call) findKind(key []byte, want kind) (k keyDoc, ok bool, err error) {
 	k, ok, err = c.find(key)
@@ -224,6 +235,14 @@ func (c *Call) delete(s *slot) error {
 	}
 	c.notifyIn(s.db, eventGeneric, "del", s.name)
 	return nil
+}
+
+// clear leaves no key where a command has nothing to store.
+func (c *Call) clear(s *slot) error {
+	if !s.live {
+		return nil
+	}
+	return c.delete(s)
 }
 
 // writeString stores a string with an expiry (0: none), over whatever was

@@ -19,13 +19,9 @@ func (c *Call) openList(s *slot) (sequence, error) {
 
 // writeList writes the key document of a list that has changed; one without
 // items is gone, and what is left of them belongs to the past.
-func (c *Call) writeList(s *slot, q *sequence, key []byte) error {
+func (c *Call) writeList(s *slot, q *sequence) error {
 	if q.length == 0 {
-		if err := c.remove(s); err != nil {
-			return err
-		}
-		c.notify(eventGeneric, "del", key)
-		return nil
+		return c.delete(s)
 	}
 	s.key.UID, s.key.Length = q.uid, q.length
 	c.work.field = q.appendNote(c.work.field[:0])

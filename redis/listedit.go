@@ -40,7 +40,7 @@ func lInsert(c *Call) error {
 	}
 	c.Reply.Int(q.length)
 	c.notify(eventList, "linsert", c.Args[0])
-	return c.writeList(&s, &q, c.Args[0])
+	return c.writeList(&s, &q)
 }
 
 // place is where an item is to be inserted.
@@ -114,7 +114,7 @@ func lRem(c *Call) error {
 		}
 	}
 	c.notify(eventList, "lrem", c.Args[0])
-	return c.writeList(&s, &q, c.Args[0])
+	return c.writeList(&s, &q)
 }
 
 // findEqual finds up to count items that equal value, from the end if count
@@ -181,7 +181,7 @@ func lTrim(c *Call) error {
 		}
 	}
 	c.notify(eventList, "ltrim", c.Args[0])
-	return c.writeList(&s, &q, c.Args[0])
+	return c.writeList(&s, &q)
 }
 
 // posOptions are the options of LPOS.

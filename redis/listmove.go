@@ -3,35 +3,10 @@ package redis
 import (
 	"bytes"
 	"time"
-
-	"github.com/firndb/firn/resp"
 )
 
 // Commands that take items off one of several lists, or move one to another;
 // and those that wait for a list to take from.
-
-// openSource opens a key to take items off its list; ok is false if there is
-// none. A key of another type is errWrongType; but a command that has waited
-// passes it over.
-func (c *Call) openSource(key []byte) (s slot, ok bool, err error) {
-	s, err = c.openKind(key, kindList)
-	if err == errWrongType && c.Waited {
-		return s, false, nil
-	}
-	return s, s.live, err
-}
-
-// openFirstList opens the first of several keys that has a list; if none has, the
-// slot is not live.
-func (c *Call) openFirstList(keys [][]byte) (s slot, key []byte, err error) {
-	for _, key := range keys {
-		s, ok, err := c.openSource(key)
-		if err != nil || ok {
-			return s, key, err
-		}
-	}
-	return slot{}, nil, nil
-}
 
 // parseSide reads LEFT or RIGHT.
 func parseSide(arg []byte) (right bool, err error) {
@@ -80,7 +55,7 @@ func bRPopLPush(c *Call) error {
 // moveItem takes an item off the list at the call's first key and pushes it
 // to the one at the second. If there is none it waits, with a timeout.
 func moveItem(c *Call, fromRight, toRight bool, timeout *time.Duration) error {
-	from, ok, err := c.openSource(c.Args[0])
+	from, ok, err := c.openSource(c.Args[0], kindList)
 	switch {
 	case err != nil:
 		return err
@@ -113,7 +88,7 @@ func moveItem(c *Call, fromRight, toRight bool, timeout *time.Duration) error {
 		return err
 	}
 	c.notify(eventList, popEvent(fromRight), c.Args[0])
-	return c.writeList(&from, &q, c.Args[0])
+	return c.writeList(&from, &q)
 }
 
 // pushMoved pushes an item, whose value the store has already, to the list at
@@ -129,8 +104,9 @@ func pushMoved(c *Call, to *slot, value []byte, right bool) error {
 	if err := c.push(&q, value, right); err != nil {
 		return err
 	}
+	err = c.writeList(to, &q)
 	c.notify(eventList, pushEvent(right), c.Args[1])
-	return c.writeList(to, &q, c.Args[1])
+	return err
 }
 
 // rotate moves an item of a list within it. It stays where it is if both ends
@@ -157,80 +133,11 @@ func rotate(c *Call, s *slot, q *sequence, fromRight, toRight bool) error {
 	}
 	c.notify(eventList, pushEvent(toRight), c.Args[0])
 	c.notify(eventList, popEvent(fromRight), c.Args[0])
-	return c.writeList(s, q, c.Args[0])
+	return c.writeList(s, q)
 }
 
-// popOptions are what LMPOP is asked for.
-type popOptions struct {
-	keys  [][]byte
-	right bool
-	count int64
-}
-
-// parsePopOptions reads LMPOP's arguments.
-func parsePopOptions(args [][]byte) (o popOptions, err error) {
-	n, ok := resp.ParseInt(args[0])
-	if !ok || n <= 0 {
-		return o, Error("ERR numkeys should be greater than 0")
-	}
-	if n > int64(len(args)-2) {
-		return o, errSyntax
-	}
-	o.keys, args = args[1:1+n], args[1+n:]
-	if o.right, err = parseSide(args[0]); err != nil {
-		return o, err
-	}
-	for args = args[1:]; len(args) > 0; args = args[2:] {
-		if len(args) == 1 || o.count != 0 || !is(args[0], "COUNT") {
-			return o, errSyntax
-		}
-		if o.count, ok = resp.ParseInt(args[1]); !ok || o.count <= 0 {
-			return o, Error("ERR count should be greater than 0")
-		}
-	}
-	o.count = max(o.count, 1)
-	return o, nil
-}
-
-func lMPop(c *Call) error {
-	o, err := parsePopOptions(c.Args)
-	if err != nil {
-		return err
-	}
-	done, err := popMany(c, &o)
-	if err == nil && !done {
-		c.Reply.NullArray()
-	}
-	return err
-}
-
-func blMPop(c *Call) error {
-	o, err := parsePopOptions(c.Args[1:])
-	if err != nil {
-		return err
-	}
-	timeout, err := parseTimeout(c.Args[0])
-	if err != nil {
-		return err
-	}
-	done, err := popMany(c, &o)
-	if err == nil && !done {
-		return c.wait(wait{keys: o.keys, kind: kindList, timeout: timeout, nothing: replyNullArray})
-	}
-	return err
-}
-
-// popMany takes items off the first list that there is, and replies its key
-// and them; done is false if there is none.
-func popMany(c *Call, o *popOptions) (done bool, err error) {
-	s, key, err := c.openFirstList(o.keys)
-	if err != nil || !s.live {
-		return false, err
-	}
-	c.Reply.Array(2)
-	c.Reply.Bulk(key)
-	return true, replyTaken(c, &s, key, o.count, o.right)
-}
+// listPopper is LMPOP and BLMPOP.
+var listPopper = popper{kindList, "LEFT", "RIGHT", replyTaken}
 
 func blockingPop(c *Call, right bool) error {
 	last := len(c.Args) - 1
@@ -239,16 +146,14 @@ func blockingPop(c *Call, right bool) error {
 		return err
 	}
 	keys := c.Args[:last]
-	s, key, err := c.openFirstList(keys)
+	s, key, ok, err := c.openFirst(keys, kindList)
 	if err != nil {
 		return err
 	}
-	if !s.live {
+	if !ok {
 		return c.wait(wait{keys: keys, kind: kindList, timeout: timeout, nothing: replyNullArray})
 	}
 	c.Reply.Array(2)
 	c.Reply.Bulk(key)
 	return replyPopped(c, &s, key, right)
 }
-
-func replyNullArray(w *resp.Writer) { w.NullArray() }

@@ -105,7 +105,7 @@ var listCommands = []Command{
 		Name: "LMPOP", Args: "numkeys key [key ...] LEFT|RIGHT [COUNT count]", Min: 3, Max: -1, Flags: Writes, KeyCount: 1,
 		Group: "list", Since: "7.0.0", Complexity: "O(n + m), n the keys and m the elements that are taken",
 		Summary: "Takes elements off the first of several lists that there is.",
-		Run:     lMPop,
+		Run:     listPopper.run,
 	},
 	{
 		Name: "BLPOP", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Blocks, Keys: Keys{1, -2, 1},
@@ -135,7 +135,7 @@ var listCommands = []Command{
 		Name: "BLMPOP", Args: "timeout numkeys key [key ...] LEFT|RIGHT [COUNT count]", Min: 4, Max: -1, Flags: Writes | Blocks, KeyCount: 2,
 		Group: "list", Since: "7.0.0", Complexity: "O(n + m), n the keys and m the elements that are taken",
 		Summary: "LMPOP that waits for a list if there is none.",
-		Run:     blMPop,
+		Run:     listPopper.runOrWait,
 	},
 }
 
@@ -198,8 +198,9 @@ func listPush(c *Call, right, ifPresent bool) error {
 		}
 	}
 	c.Reply.Int(q.length)
+	err = c.writeList(&s, &q)
 	c.notify(eventList, pushEvent(right), c.Args[0])
-	return c.writeList(&s, &q, c.Args[0])
+	return err
 }
 
 func pushEvent(right bool) string {
@@ -260,7 +261,7 @@ func replyPopped(c *Call, s *slot, key []byte, right bool) error {
 	}
 	c.Reply.Bulk(value)
 	c.notify(eventList, popEvent(right), key)
-	return c.writeList(s, &q, key)
+	return c.writeList(s, &q)
 }
 
 // replyTaken is replyPopped for up to count items, as an array.
@@ -275,7 +276,7 @@ func replyTaken(c *Call, s *slot, key []byte, count int64, right bool) error {
 		return err
 	}
 	c.notify(eventList, popEvent(right), key)
-	return c.writeList(s, &q, key)
+	return c.writeList(s, &q)
 }
 
 func lLen(c *Call) error {
@@ -392,5 +393,5 @@ func lSet(c *Call) error {
 	}
 	c.Reply.Simple("OK")
 	c.notify(eventList, "lset", c.Args[0])
-	return c.writeList(&s, &q, c.Args[0])
+	return c.writeList(&s, &q)
 }

@@ -57,15 +57,7 @@ func memoryUsage(c *Call) error {
 			return errSyntax
 		}
 	}
-	doc, err := c.findDocument(c.Args[0])
-	if err != nil {
-		return err
-	}
-	if doc == nil {
-		c.Reply.Null()
-		return nil
-	}
-	k, ok, err := c.live(doc)
+	doc, k, ok, err := c.findLive(c.Args[0])
 	if err != nil {
 		return err
 	}

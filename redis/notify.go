@@ -81,7 +81,8 @@ func setEvents(srv *Server, value string) error {
 
 // notify tells those who listen that a command did something to a key of the
 // selected database, once the transaction is committed. It costs nothing when
-// nobody listens.
+// nobody listens. A command that may begin the key writes it first: that the
+// key is new is told before what happened to it.
 func (c *Call) notify(class eventClass, event string, key []byte) {
 	c.notifyIn(c.DB, class, event, key)
 }

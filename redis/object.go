@@ -6,8 +6,8 @@ import (
 	"github.com/firndb/firn/resp"
 )
 
-// OBJECT answers as Redis 7.0 would with its default settings: Firn keeps all
-// strings, and all hashes, in one way.
+// OBJECT answers as Redis 7.0 would: Firn keeps all strings, and all hashes, in
+// one way.
 
 var objectCommands = []Command{
 	{
@@ -44,11 +44,9 @@ var objectCommands = []Command{
 	},
 }
 
-// Limits of Redis's compact encodings.
+// Limits of Redis's encodings of strings.
 const (
 	embeddedStringBytes = 44    // OBJ_ENCODING_EMBSTR_SIZE_LIMIT
-	listpackFields      = 512   // hash-max-listpack-entries
-	listpackValueBytes  = 64    // hash-max-listpack-value
 	sharedIntegers      = 10000 // OBJ_SHARED_INTEGERS
 )
 
@@ -90,21 +88,15 @@ func objectFreq(c *Call) error {
 }
 
 func objectIdleTime(c *Call) error {
-	doc, err := c.findDocument(c.Args[0])
+	doc, _, ok, err := c.findLive(c.Args[0])
 	if err != nil {
 		return err
 	}
-	if doc != nil {
-		_, ok, err := c.live(doc)
-		if err != nil {
-			return err
-		}
-		if ok {
-			c.Reply.Int((c.now() - doc.TS.Millis()) / 1000)
-			return nil
-		}
+	if ok {
+		c.Reply.Int((c.now() - doc.TS.Millis()) / 1000)
+	} else {
+		c.Reply.Null()
 	}
-	c.Reply.Null()
 	return nil
 }
 
@@ -143,9 +135,5 @@ func objectHelp(c *Call) error {
 		"HELP",
 		"    Prints this help.",
 	}
-	c.Reply.Array(len(lines))
-	for _, line := range lines {
-		c.Reply.Simple(line)
-	}
-	return nil
+	return replyLines(c, lines)
 }

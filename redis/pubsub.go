@@ -150,6 +150,30 @@ func (p *pubsub) remove(in audiences, s *Session, names ...string) {
 	}
 }
 
+// beyondRights are a user's sessions that listen to something which its rights
+// do not allow.
+func (p *pubsub) beyondRights(a *account) map[*Session]bool {
+	r := a.bounds.Load()
+	if r == nil || p.idle() {
+		return nil
+	}
+	lost := map[*Session]bool{}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for i, in := range []audiences{p.patterns, p.channels, p.shards} {
+		for name, listeners := range in {
+			mine := slices.DeleteFunc(slices.Clone(listeners), func(s *Session) bool { return s.user.Load() != a })
+			if len(mine) == 0 || r.allowsChannel([]byte(name), i == 0) {
+				continue
+			}
+			for _, s := range mine {
+				lost[s] = true
+			}
+		}
+	}
+	return lost
+}
+
 // subscriptions are the names of one kind that a session listens to. They
 // belong to whoever runs the session; others may read the count.
 type subscriptions struct {

@@ -170,11 +170,7 @@ func pubsubNames(c *Call, in *audiences) error {
 		pattern = c.Args[0]
 	}
 	names := c.Session.srv.pubsub.matching(in, pattern)
-	c.Reply.Array(len(names))
-	for _, name := range names {
-		c.Reply.BulkString(name)
-	}
-	return nil
+	return replyNames(c, names)
 }
 
 func pubsubCounts(c *Call, in *audiences) error {
@@ -209,9 +205,5 @@ func pubsubHelp(c *Call) error {
 		"HELP",
 		"    Prints this help.",
 	}
-	c.Reply.Array(len(lines))
-	for _, line := range lines {
-		c.Reply.Simple(line)
-	}
-	return nil
+	return replyLines(c, lines)
 }

@@ -2,9 +2,12 @@ package redis
 
 import (
 	"bytes"
+	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/schema"
 )
 
@@ -12,7 +15,8 @@ import (
 // far it looks at the first and the last, draws the next byte between theirs,
 // and seeks. So it reads a few ids however many there are, and needs none of
 // them in memory. Every key can come; one with few siblings comes more often.
-// Members of a huge set that is not in memory are drawn in the same way.
+// Members of a huge set, sorted or not, that is not in memory are
+// drawn in the same way.
 
 // randomTries is how often RANDOMKEY draws again when it hits a key that has
 // expired, before it takes the next live one in key order.
@@ -21,6 +25,63 @@ const randomTries = 16
 // escapedZero follows a zero byte of a key in its id, where the zero byte is
 // not the key's end. See package schema, "A key is a tuple of elements".
 const escapedZero = 0xff
+
+// maxRandomCount bounds HRANDFIELD, SRANDMEMBER and ZRANDMEMBER with a negative
+// count, whose reply grows with the number and not with the collection.
+const maxRandomCount = 10_000_000
+
+// errRandomCount is the answer to the one count that has no opposite.
+const errRandomCount = Error("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+
+// parseRandomCount reads the count of HRANDFIELD, SRANDMEMBER and ZRANDMEMBER,
+// and the option to reply pairs.
+func parseRandomCount(args [][]byte, option string) (count int64, pairs bool, err error) {
+	count, ok := resp.ParseInt(args[0])
+	switch {
+	case !ok:
+		return 0, false, errNotInteger
+	case count == math.MinInt64:
+		return 0, false, errRandomCount
+	case len(args) > 2 || len(args) == 2 && !is(args[1], option):
+		return 0, false, errSyntax
+	}
+	pairs = len(args) == 2
+	if pairs && (count < -math.MaxInt64/2 || count > math.MaxInt64/2) || count < -maxRandomCount {
+		return 0, false, errOutOfRange
+	}
+	return count, pairs, nil
+}
+
+// randomRanks chooses ranks below n: -count of any if count is negative, else
+// count different ones, or all there are.
+func randomRanks(n int, count int64) []int {
+	if count < 0 {
+		ranks := make([]int, -count)
+		for i := range ranks {
+			ranks[i] = rand.IntN(n)
+		}
+		return ranks
+	}
+	if count >= int64(n) {
+		ranks := make([]int, n)
+		for i := range ranks {
+			ranks[i] = i
+		}
+		return ranks
+	}
+	if count > int64(n)/3 { // drawing would often hit what was drawn before
+		return rand.Perm(n)[:count]
+	}
+	ranks := make([]int, 0, count)
+	drawn := make(map[int]bool, count)
+	for int64(len(ranks)) < count {
+		if rank := rand.IntN(n); !drawn[rank] {
+			drawn[rank] = true
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}
 
 func randomKey(c *Call) error {
 	prefix, err := c.keyPrefix()
@@ -77,6 +138,33 @@ func (c *Call) firstLive(r firn.Range) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// drawMany draws -count of the entries below a prefix, or count different ones;
+// nil if it draws the same ones over and over.
+func (c *Call) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.Item, error) {
+	different := count > 0
+	count = max(count, -count)
+	items := make([]firn.Item, 0, count)
+	drawn := make(map[string]bool, count)
+	for tries := randomTries * count; int64(len(items)) < count; tries-- {
+		if tries == 0 {
+			return nil, nil
+		}
+		item, ok, err := c.draw(index, prefix)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("no elements at %x: %w", prefix, errDamaged)
+		}
+		if different && drawn[item.Key] {
+			continue
+		}
+		drawn[item.Key] = true
+		items = append(items, item)
+	}
+	return items, nil
 }
 
 // draw draws one of the ids below a prefix, in an index by id; ok is false if

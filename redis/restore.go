@@ -100,14 +100,11 @@ func (c *Call) replaceWith(s *slot, v *rdb.Value, expires int64) (err error) {
 	}
 	if !ended {
 		next.Created, next.Expires = s.key.Created, expires
+		err = c.write(s, next)
 		c.notify(eventGeneric, "restore", c.Args[0])
-		return c.write(s, next)
+		return err
 	}
-	if !s.live {
-		return nil
-	}
-	c.notify(eventGeneric, "del", c.Args[0])
-	return c.remove(s)
+	return c.clear(s)
 }
 
 // newValue stores the elements of a value in a collection of its own, and

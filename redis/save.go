@@ -25,7 +25,7 @@ var saveCommands = []Command{
 		Run:        bgSave,
 	},
 	{
-		Name: "LASTSAVE", Flags: Local | Fast | Random | Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
+		Name: "LASTSAVE", Flags: Local | Fast | Random, Group: "server", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Returns the Unix time of the newest commit, or of the last SAVE if that came later.",
 		Differs: "Every commit is saved when it is answered, so its time counts.",
 		Run:     func(c *Call) error { c.Reply.Int(c.Session.srv.lastSave()); return nil },
@@ -43,7 +43,7 @@ var saveCommands = []Command{
 		Run:     replicaOf,
 	},
 	{
-		Name: "ROLE", Flags: Local | Fast | Admin, Group: "server", Since: "2.8.12", Complexity: "O(1)",
+		Name: "ROLE", Flags: Local | Fast, Group: "server", Since: "2.8.12", Complexity: "O(1)",
 		Summary: "Returns the replication role.",
 		Run:     role,
 	},

@@ -104,6 +104,34 @@ func parseCursor(arg []byte) (uint64, error) {
 	return n, nil
 }
 
+// scanElements is HSCAN, SSCAN and ZSCAN. add adds one step of a collection
+// that there is, and returns the cursor to go on with.
+func scanElements(c *Call, want kind, add func(k *keyDoc, cursor uint64, o *scanOptions, l *list) (next uint64, err error)) error {
+	cursor, err := parseCursor(c.Args[1])
+	if err != nil {
+		return err
+	}
+	k, ok, err := c.findKind(c.Args[0], want)
+	if err != nil {
+		return err
+	}
+	var l list
+	if !ok {
+		replyPage(c, 0, &l)
+		return nil
+	}
+	o, err := parseScanOptions(c.Args[2:], false)
+	if err != nil {
+		return err
+	}
+	next, err := add(&k, cursor, &o, &l)
+	if err != nil {
+		return err
+	}
+	replyPage(c, next, &l)
+	return nil
+}
+
 // subRange is the range of ids that follow a prefix with a sub-key that begins
 // as the pattern does.
 func subRange(prefix, pattern []byte) (from, to []byte) {

@@ -61,11 +61,11 @@ func TestScanSeesAllThatStaysWhileKeysComeAndGo(t *testing.T) {
 
 func TestScanOfALargeHashGoesInSteps(t *testing.T) {
 	o := newPlain(t)
-	for i := range listpackFields + 100 {
+	for i := range defaultHashEntries + 100 {
 		o.ask(t, fmt.Sprintf("HSET h f%d v%d", i, i))
 	}
 	seen := scanAll(t, o, "HSCAN h", "COUNT 50", unchanged)
-	if got, want := len(seen), 2*(listpackFields+100); got != want {
+	if got, want := len(seen), 2*(defaultHashEntries+100); got != want {
 		t.Errorf("got %d fields and values\nwant %d", got, want)
 	}
 	seen = scanAll(t, o, "HSCAN h", "COUNT 5 MATCH f10*", unchanged)

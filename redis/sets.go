@@ -119,10 +119,6 @@ var setCommands = []Command{
 	},
 }
 
-// intsetMembers is set-max-intset-entries: the most members of a set that
-// Redis keeps as a sorted array of integers.
-const intsetMembers = 512
-
 // noValue is the value of a member's document.
 var noValue = []byte{}
 
@@ -152,7 +148,7 @@ func (c *Call) addMember(s *slot, member []byte) (added bool, err error) {
 		return false, err
 	}
 	s.key.Length++
-	if _, isInt := resp.ParseInt(member); !isInt || s.key.Length > intsetMembers {
+	if !c.work.encodings.setFits(s.key.Length, member) {
 		s.key.Encoding = large
 	}
 	return true, c.Tx.Put(c.work.elements, id, noValue)
@@ -173,12 +169,11 @@ func (c *Call) dropMember(s *slot, member []byte) (dropped bool, err error) {
 
 // writeOrRemove writes the key of a set that has lost members: with its last
 // member it goes.
-func (c *Call) writeOrRemove(s *slot, key []byte) error {
+func (c *Call) writeOrRemove(s *slot) error {
 	if s.key.Length > 0 {
 		return c.write(s, s.key)
 	}
-	c.notify(eventGeneric, "del", key)
-	return c.remove(s)
+	return c.delete(s)
 }
 
 func sAdd(c *Call) error {
@@ -200,8 +195,9 @@ func sAdd(c *Call) error {
 	if n == 0 {
 		return nil
 	}
+	err = c.write(&s, s.key)
 	c.notify(eventSet, "sadd", c.Args[0])
-	return c.write(&s, s.key)
+	return err
 }
 
 func sRem(c *Call) error {
@@ -227,7 +223,7 @@ func sRem(c *Call) error {
 		return nil
 	}
 	c.notify(eventSet, "srem", c.Args[0])
-	return c.writeOrRemove(&s, c.Args[0])
+	return c.writeOrRemove(&s)
 }
 
 func sMove(c *Call) error {
@@ -257,7 +253,7 @@ func sMove(c *Call) error {
 		return err
 	}
 	c.notify(eventSet, "srem", c.Args[0])
-	if err := c.writeOrRemove(&from, c.Args[0]); err != nil {
+	if err := c.writeOrRemove(&from); err != nil {
 		return err
 	}
 	if !to.live {
@@ -267,8 +263,9 @@ func sMove(c *Call) error {
 	if err != nil || !added {
 		return err
 	}
+	err = c.write(&to, to.key)
 	c.notify(eventSet, "sadd", c.Args[1])
-	return c.write(&to, to.key)
+	return err
 }
 
 func sIsMember(c *Call) error {
@@ -378,7 +375,7 @@ func (c *Call) scanSet(k *keyDoc, visit func(member string) error) error {
 
 // intset is the members of a set of few integers, in their order.
 func (c *Call) intset(k *keyDoc) ([]string, error) {
-	members := make([]string, 0, min(k.Length, intsetMembers))
+	members := make([]string, 0, min(k.Length, defaultIntsetEntries))
 	err := c.scanSet(k, func(member string) error {
 		members = append(members, member)
 		return nil
@@ -410,45 +407,23 @@ func sortIntegers(members []string) {
 }
 
 func sScan(c *Call) error {
-	cursor, err := parseCursor(c.Args[1])
-	if err != nil {
-		return err
-	}
-	k, ok, err := c.findKind(c.Args[0], kindSet)
-	if err != nil {
-		return err
-	}
-	var l list
-	if !ok {
-		replyPage(c, 0, &l)
-		return nil
-	}
-	o, err := parseScanOptions(c.Args[2:], false)
-	if err != nil {
-		return err
-	}
-	var next uint64
-	if k.Encoding != large {
-		// Like Redis, an intset in one step.
-		err = c.eachInSet(&k, func(member string) error {
-			if m := []byte(member); o.matches(m) {
-				l.add(m)
-			}
-			return nil
-		})
-	} else {
+	return scanElements(c, kindSet, func(k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
+		if k.Encoding != large {
+			// Like Redis, an intset in one step.
+			return 0, c.eachInSet(k, func(member string) error {
+				if m := []byte(member); o.matches(m) {
+					l.add(m)
+				}
+				return nil
+			})
+		}
 		prefix := slices.Clone(c.elementPrefix(k.UID))
-		next, err = c.step(c.work.elements.ByID(), prefix, cursor, &o, func(item firn.Item) error {
+		return c.step(c.work.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
 			member, err := c.subKey(item.Key, len(prefix))
 			if err == nil && o.matches(member) {
 				l.add(member)
 			}
 			return err
 		})
-	}
-	if err != nil {
-		return err
-	}
-	replyPage(c, next, &l)
-	return nil
+	})
 }

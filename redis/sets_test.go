@@ -172,7 +172,7 @@ func TestWritesThatChangeNothingWriteNothing(t *testing.T) {
 // TestIntsetsEndWhereRedisEndsThem: with the 513th member, and then for good.
 func TestIntsetsEndWhereRedisEndsThem(t *testing.T) {
 	redis, o := startRedis(t)(), newPlain(t)
-	for _, n := range []int{intsetMembers, intsetMembers + 1} {
+	for _, n := range []int{defaultIntsetEntries, defaultIntsetEntries + 1} {
 		words := [][]byte{[]byte("SADD"), []byte("s")}
 		for i := range n {
 			words = append(words, fmt.Append(nil, i))

@@ -49,8 +49,8 @@ func newCombined(members []string, form encoding) combined {
 }
 
 // formOf is the encoding of a set that gets these members.
-func formOf(members []string) encoding {
-	if len(members) > intsetMembers || slices.ContainsFunc(members, notInteger) {
+func (c *Call) formOf(members []string) encoding {
+	if int64(len(members)) > c.work.encodings.intsetEntries.Load() || slices.ContainsFunc(members, notInteger) {
 		return large
 	}
 	return compact
@@ -101,11 +101,7 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 	}
 	c.Reply.Int(int64(len(result.members)))
 	if len(result.members) == 0 {
-		if !s.live {
-			return nil
-		}
-		c.notify(eventGeneric, "del", key)
-		return c.remove(&s)
+		return c.clear(&s)
 	}
 	u := c.newUID()
 	for _, member := range result.members {
@@ -115,10 +111,11 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 			return err
 		}
 	}
-	c.notify(eventSet, event, key)
-	return c.write(&s, keyDoc{
+	err = c.write(&s, keyDoc{
 		Kind: kindSet, Encoding: result.form, Created: s.key.Created, Length: int64(len(result.members)), UID: u,
 	})
+	c.notify(eventSet, event, key)
+	return err
 }
 
 // hasMember says whether a set has a member.
@@ -190,7 +187,7 @@ func sInterStore(c *Call) error {
 			members = append(members, member)
 			return nil
 		})
-		return combined{members, formOf(members)}, err
+		return combined{members, c.formOf(members)}, err
 	})
 }
 
@@ -236,7 +233,7 @@ func takeKeys(args [][]byte) (keys, rest [][]byte, err error) {
 	n, ok := resp.ParseInt(args[0])
 	switch {
 	case !ok || n < 1:
-		return nil, nil, Error("ERR numkeys should be greater than 0")
+		return nil, nil, errNumKeys
 	case n > int64(len(args)-1):
 		return nil, nil, Error("ERR Number of keys can't be greater than number of args")
 	}
@@ -264,7 +261,7 @@ func (c *Call) uniteSets(sets []*keyDoc) (combined, error) {
 			return combined{}, err
 		}
 	}
-	return newCombined(members, formOf(members)), nil
+	return newCombined(members, c.formOf(members)), nil
 }
 
 // subtractSets is the members of the first set that none of the others has. Like
@@ -312,7 +309,7 @@ func (c *Call) subtractByLookup(first *keyDoc, others []*keyDoc) (combined, erro
 		members = append(members, member)
 		return nil
 	})
-	return newCombined(members, formOf(members)), err
+	return newCombined(members, c.formOf(members)), err
 }
 
 // subtractByReading decides the encoding before anything is taken away, as
@@ -320,7 +317,7 @@ func (c *Call) subtractByLookup(first *keyDoc, others []*keyDoc) (combined, erro
 func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, error) {
 	rest := make(map[string]struct{}, first.Length)
 	form := compact
-	if first.Length > intsetMembers {
+	if first.Length > c.work.encodings.intsetEntries.Load() {
 		form = large
 	}
 	err := c.scanSet(first, func(member string) error {

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"github.com/firndb/firn/resp"
@@ -21,10 +20,6 @@ const (
 	// maxDrawnMembers is how many members are drawn by seeking, each at the
 	// cost of some dozen seeks. For more the set is read.
 	maxDrawnMembers = 1000
-
-	// maxRandomSetMembers bounds SRANDMEMBER with a negative count, whose reply
-	// grows with the number and not with the set.
-	maxRandomSetMembers = 10_000_000
 )
 
 // chooseFromSet is the ids of members of a set, chosen at random:
@@ -34,9 +29,15 @@ func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
 	index := c.work.elements.ByID()
 	if k.Length > maxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
 		!c.R.Holds(index, c.elementPrefix(k.UID)) {
-		ids, err = c.drawFromSet(k, count)
-		if ids != nil || err != nil {
-			return ids, err
+		items, err := c.drawMany(index, appendUID(nil, k.UID), count)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			ids = append(ids, item.Key)
+		}
+		if ids != nil {
+			return ids, nil
 		}
 	}
 	members, err := c.R.Ordered(index, c.elementPrefix(k.UID))
@@ -63,48 +64,16 @@ func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
 	return ids, nil
 }
 
-// drawFromSet is chooseFromSet by seeking; nil if it draws the same ones over
-// and over.
-func (c *Call) drawFromSet(k *keyDoc, count int64) ([]string, error) {
-	different := count > 0
-	count = max(count, -count)
-	prefix := appendUID(nil, k.UID)
-	ids := make([]string, 0, count)
-	drawn := make(map[string]bool, count)
-	for tries := randomTries * count; int64(len(ids)) < count; tries-- {
-		if tries == 0 {
-			return nil, nil
-		}
-		item, ok, err := c.draw(c.work.elements.ByID(), prefix)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return nil, damagedSet(k, 0)
-		}
-		if different && drawn[item.Key] {
-			continue
-		}
-		drawn[item.Key] = true
-		ids = append(ids, item.Key)
-	}
-	return ids, nil
-}
-
 func sRandMember(c *Call) error {
 	if len(c.Args) == 1 {
 		return randomMember(c)
 	}
-	count, ok := resp.ParseInt(c.Args[1])
-	switch {
-	case len(c.Args) > 2:
+	if len(c.Args) > 2 {
 		return errSyntax
-	case !ok:
-		return errNotInteger
-	case count == math.MinInt64:
-		return errRandomCount
-	case count < -maxRandomSetMembers:
-		return errOutOfRange
+	}
+	count, _, err := parseRandomCount(c.Args[1:], "")
+	if err != nil {
+		return err
 	}
 	k, ok, err := c.findKind(c.Args[0], kindSet)
 	if err != nil {
@@ -194,7 +163,7 @@ func popMembers(c *Call, count int64, asSet bool) error {
 			return err
 		}
 		s.key.Length = 0
-		return c.writeOrRemove(&s, c.Args[0])
+		return c.writeOrRemove(&s)
 	}
 	ids, err := c.chooseFromSet(&s.key, count)
 	if err != nil {
@@ -213,5 +182,5 @@ func popMembers(c *Call, count int64, asSet bool) error {
 		}
 	}
 	s.key.Length -= int64(len(ids))
-	return c.writeOrRemove(&s, c.Args[0])
+	return c.writeOrRemove(&s)
 }

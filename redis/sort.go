@@ -51,7 +51,14 @@ func (o *sortOptions) limit(n int64) (from, to int64) {
 	return from, from + min(o.max, n-from)
 }
 
-func parseSortOptions(args [][]byte, mayStore bool) (o sortOptions, err error) {
+// Patterns reach keys that the command does not name.
+const (
+	errSortBy  = Error("ERR BY option of SORT denied due to insufficient ACL permissions.")
+	errSortGet = Error("ERR GET option of SORT denied due to insufficient ACL permissions.")
+)
+
+func (c *Call) parseSortOptions(mayStore bool) (o sortOptions, err error) {
+	args := c.Args[1:]
 	o.max = -1
 	for i := 0; i < len(args); i++ {
 		left := len(args) - i - 1
@@ -77,9 +84,15 @@ func parseSortOptions(args [][]byte, mayStore bool) (o sortOptions, err error) {
 			i++
 			o.by = args[i]
 			o.unsorted = o.unsorted || bytes.IndexByte(cString(o.by, len(o.by)), '*') < 0
+			if !o.unsorted && !c.mayReadAnyKey() {
+				return o, errSortBy
+			}
 		case is(arg, "GET") && left >= 1:
 			i++
 			o.get = append(o.get, args[i])
+			if !c.mayReadAnyKey() {
+				return o, errSortGet
+			}
 		default:
 			return o, errSyntax
 		}
@@ -88,7 +101,7 @@ func parseSortOptions(args [][]byte, mayStore bool) (o sortOptions, err error) {
 }
 
 func sortKey(c *Call, mayStore bool) error {
-	o, err := parseSortOptions(c.Args[1:], mayStore)
+	o, err := c.parseSortOptions(mayStore)
 	if err != nil {
 		return err
 	}
@@ -306,12 +319,9 @@ func (c *Call) storeSorted(items [][]byte, o *sortOptions) error {
 		return err
 	}
 	if len(items) > 0 {
+		err = c.storeList(&s, items)
 		c.notify(eventList, "sortstore", o.store)
-		return c.storeList(&s, items)
+		return err
 	}
-	if !s.live {
-		return nil
-	}
-	c.notify(eventGeneric, "del", o.store)
-	return c.remove(&s)
+	return c.clear(&s)
 }

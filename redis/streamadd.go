@@ -117,17 +117,18 @@ func xAdd(c *Call) error {
 		return err
 	}
 	c.replyID(id)
-	c.notify(eventStream, "xadd", c.Args[0])
+	var trimmed int64
 	if a.trim.by != noTrim {
-		n, err := c.trim(&s, &st, &a.trim)
-		if err != nil {
+		if trimmed, err = c.trim(&s, &st, &a.trim); err != nil {
 			return err
 		}
-		if n > 0 {
-			c.notify(eventStream, "xtrim", c.Args[0])
-		}
 	}
-	return c.writeStream(&s, &st)
+	err = c.writeStream(&s, &st)
+	c.notify(eventStream, "xadd", c.Args[0])
+	if trimmed > 0 {
+		c.notify(eventStream, "xtrim", c.Args[0])
+	}
+	return err
 }
 
 // addEntry stores an entry behind all others. The caller writes the key.

@@ -116,8 +116,9 @@ func xGroupCreate(c *Call) error {
 		return err
 	}
 	c.Reply.Simple("OK")
+	err = c.writeStream(&s, &st)
 	c.notify(eventStream, "xgroup-create", c.Args[0])
-	return c.writeStream(&s, &st)
+	return err
 }
 
 func xGroupSetID(c *Call) error {
@@ -219,7 +220,7 @@ func (c *Call) writeGroupLedger(l *groupLedger, s *slot, st *stream) error {
 }
 
 func xGroupHelp(c *Call) error {
-	return replyStreamHelp(c, []string{
+	return replyLines(c, []string{
 		"XGROUP <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 		"CREATE <key> <groupname> <id|$> [option]",
 		"    Create a new consumer group. Options are:",
@@ -238,13 +239,4 @@ func xGroupHelp(c *Call) error {
 		"HELP",
 		"    Prints this help.",
 	})
-}
-
-// replyStreamHelp appends the lines of a container's help.
-func replyStreamHelp(c *Call, lines []string) error {
-	c.Reply.Array(len(lines))
-	for _, line := range lines {
-		c.Reply.Simple(line)
-	}
-	return nil
 }

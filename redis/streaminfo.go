@@ -288,7 +288,7 @@ func (c *Call) replyFullPending(u uid, g *streamGroup, m *streamConsumer, count 
 }
 
 func xInfoHelp(c *Call) error {
-	return replyStreamHelp(c, []string{
+	return replyLines(c, []string{
 		"XINFO <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 		"CONSUMERS <key> <groupname>",
 		"    Show consumers of <groupname>.",

@@ -156,7 +156,11 @@ func (c *Call) findStreamSource(from *streamSource, key, id []byte) (err error) 
 
 // replyStreamSource appends a stream's name and its entries, if there are any.
 func (c *Call) replyStreamSource(from *streamSource, key []byte, count int64) (some bool, err error) {
-	if !from.live || !from.after.less(from.st.last) {
+	if !from.live {
+		c.notifyMiss(key) // once more: Redis looks for a stream twice
+		return false, nil
+	}
+	if !from.after.less(from.st.last) {
 		return false, nil
 	}
 	start := len(c.Reply.Buf)

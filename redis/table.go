@@ -171,12 +171,17 @@ func helpFor(c *Command) func(*Call) error {
 		for _, sub := range c.Sub {
 			lines = append(lines, strings.TrimSpace(sub.Name+" "+sub.Args), "    "+sub.Summary)
 		}
-		call.Reply.Array(len(lines))
-		for _, line := range lines {
-			call.Reply.Simple(line)
-		}
-		return nil
+		return replyLines(call, lines)
 	}
+}
+
+// replyLines replies a text.
+func replyLines(c *Call, lines []string) error {
+	c.Reply.Array(len(lines))
+	for _, line := range lines {
+		c.Reply.Simple(line)
+	}
+	return nil
 }
 
 // help is the HELP entry of a container.

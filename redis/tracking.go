@@ -126,8 +126,10 @@ func (s *Session) readKeys(c *Call, e *entry, args [][]byte) {
 	if snap, ok := c.R.(*firn.Snapshot); ok {
 		n.seen = snap.Timestamp()
 	}
-	for _, key := range e.keysOf(args) {
-		s.outbox.add(n, key, nil)
+	var room [usualKeys]keyUse
+	uses, _ := e.appendKeyUses(room[:0], args)
+	for i := range uses {
+		s.outbox.add(n, uses[i].key, nil)
 	}
 }
 

@@ -140,8 +140,8 @@ func (c *Call) addScores(o addOptions, members []scored) error {
 	if o.increment {
 		event = "zincr"
 	}
-	c.notify(eventZSet, event, c.Args[0])
 	_, err = e.finish()
+	c.notify(eventZSet, event, c.Args[0])
 	return err
 }
 

@@ -56,7 +56,7 @@ var zsetCommands = []Command{
 		Name: "ZMPOP", Args: "numkeys key [key ...] <MIN | MAX> [COUNT count]", Min: 3, Max: -1, Flags: Writes, KeyCount: 1,
 		Group: "sorted-set", Since: "7.0.0", Complexity: "O(k + m · log n), k the keys, m the members removed, n those of the set",
 		Summary: "Removes members from an end of the first of several sorted sets that has any.",
-		Run:     zMPop,
+		Run:     zsetPopper.run,
 	},
 	{
 		Name: "BZPOPMIN", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Fast | Blocks, Keys: Keys{1, -2, 1},
@@ -74,7 +74,7 @@ var zsetCommands = []Command{
 		Name: "BZMPOP", Args: "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]", Min: 4, Max: -1, Flags: Writes | Blocks, KeyCount: 2,
 		Group: "sorted-set", Since: "7.0.0", Complexity: "O(k + m · log n), k the keys, m the members removed, n those of the set",
 		Summary: "ZMPOP that waits if none of the sorted sets has members.",
-		Run:     bzMPop,
+		Run:     zsetPopper.runOrWait,
 	},
 	{
 		Name: "ZCARD", Args: "key", Min: 1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},

@@ -87,7 +87,7 @@ func (e *zsetEdit) put(member []byte, score, old float64, had bool) error {
 	k := &e.s.key
 	if !had {
 		k.Length++
-		if len(member) > listpackMemberBytes || k.Length > listpackMembers {
+		if !e.c.work.encodings.zsetFits(k.Length, member) {
 			k.Encoding = large
 		}
 	}

@@ -143,11 +143,7 @@ func (c *Call) storeZSet(key []byte, members []rated, event string) error {
 	}
 	c.Reply.Int(int64(len(members)))
 	if len(members) == 0 {
-		if !s.live {
-			return nil
-		}
-		c.notify(eventGeneric, "del", key)
-		return c.remove(&s)
+		return c.clear(&s)
 	}
 	e := c.replaceZSet(&s)
 	for _, m := range members {
@@ -155,8 +151,8 @@ func (c *Call) storeZSet(key []byte, members []rated, event string) error {
 			return err
 		}
 	}
-	c.notify(eventZSet, event, key)
 	_, err = e.finish()
+	c.notify(eventZSet, event, key)
 	return err
 }
 

@@ -26,12 +26,6 @@ import (
 // The key document's note says where the live entries begin and end; see
 // zsetEnds.
 
-// Limits of Redis's compact encoding of a sorted set.
-const (
-	listpackMembers     = 128 // zset-max-listpack-entries
-	listpackMemberBytes = 64  // zset-max-listpack-value
-)
-
 const errMemberLength = Error("ERR member exceeds the maximum size of 1 MiB")
 
 const (

@@ -3,67 +3,52 @@ package redis
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
 )
 
 // Parts of sorted sets: ZSCAN and ZRANDMEMBER.
 
 func zScan(c *Call) error {
-	cursor, err := parseCursor(c.Args[1])
-	if err != nil {
-		return err
-	}
-	k, ok, err := c.findZSet(c.Args[0])
-	if err != nil {
-		return err
-	}
-	var l list
-	if !ok {
-		replyPage(c, 0, &l)
-		return nil
-	}
-	o, err := parseScanOptions(c.Args[2:], false)
-	if err != nil {
-		return err
-	}
-	var next uint64
-	if k.Encoding == compact {
+	return scanElements(c, kindZSet, func(k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
+		if k.Encoding != compact {
+			return c.scanScores(k, cursor, o, l)
+		}
 		// Like Redis, a small set in one step and in its order.
-		err = c.eachMember(&k, func(m rated) error {
-			l.addScanned(&o, []byte(m.member), m.score, true)
+		return 0, c.eachMember(k, func(m rated) error {
+			l.addScanned(o, []byte(m.member), m.score, true)
 			return nil
 		})
-	} else {
-		next, err = c.scanScores(&k, cursor, &o, &l)
-	}
-	if err != nil {
-		return err
-	}
-	replyPage(c, next, &l)
-	return nil
+	})
 }
 
 // scanScores adds one step of a large set, in the order of the members' bytes.
 func (c *Call) scanScores(k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
 	prefix := slices.Clone(c.elementPrefix(k.UID))
 	return c.step(c.work.scores.ByID(), prefix, cursor, o, func(item firn.Item) error {
-		member, err := c.subKey(item.Key, len(prefix))
-		if err != nil {
-			return err
+		m, err := c.ratedOf(k, item, len(prefix))
+		if err == nil {
+			l.addScanned(o, []byte(m.member), m.score, false)
 		}
-		score, ok := parseScore(item.Doc.Value)
-		if !ok {
-			return fmt.Errorf("score of %q in %d/%d: %w", member, k.UID.TS, k.UID.N, errDamaged)
-		}
-		l.addScanned(o, member, score, false)
-		return nil
+		return err
 	})
+}
+
+// ratedOf is the member and the score in a document, whose id has a prefix of
+// n bytes.
+func (c *Call) ratedOf(k *keyDoc, item firn.Item, n int) (rated, error) {
+	member, err := memberOf(item.Key, n)
+	if err != nil {
+		return rated{}, err
+	}
+	score, ok := parseScore(item.Doc.Value)
+	if !ok {
+		return rated{}, fmt.Errorf("score of %q in %d/%d: %w", member, k.UID.TS, k.UID.N, errDamaged)
+	}
+	return rated{member: member, score: score}, nil
 }
 
 // addScanned adds a member and its score as ZSCAN shows them, if wanted.
@@ -82,33 +67,11 @@ func (l *list) addScanned(o *scanOptions, member []byte, score float64, small bo
 	l.add(resp.AppendDouble(text[:0], score))
 }
 
-// maxRandomMembers bounds ZRANDMEMBER with a negative count, whose reply grows
-// with the number and not with the set.
-const maxRandomMembers = 10_000_000
-
-// parseRandomMembers reads ZRANDMEMBER's options.
-func parseRandomMembers(args [][]byte) (count int64, withScores bool, err error) {
-	count, ok := resp.ParseInt(args[0])
-	switch {
-	case !ok:
-		return 0, false, errNotInteger
-	case count == math.MinInt64:
-		return 0, false, Error("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
-	case len(args) > 2 || len(args) == 2 && !is(args[1], "WITHSCORES"):
-		return 0, false, errSyntax
-	}
-	withScores = len(args) == 2
-	if withScores && (count < -math.MaxInt64/2 || count > math.MaxInt64/2) || count < -maxRandomMembers {
-		return 0, false, errOutOfRange
-	}
-	return count, withScores, nil
-}
-
 func zRandMember(c *Call) error {
 	count, withScores, alone := int64(1), false, len(c.Args) == 1
 	if !alone {
 		var err error
-		if count, withScores, err = parseRandomMembers(c.Args[1:]); err != nil {
+		if count, withScores, err = parseRandomCount(c.Args[1:], "WITHSCORES"); err != nil {
 			return err
 		}
 	}
@@ -155,7 +118,7 @@ func (c *Call) randomMembers(k *keyDoc, count int64) ([]rated, error) {
 		return nil, err
 	}
 	if !held && -fewRandom <= count && count <= fewRandom && k.Length > smallZSet {
-		members, err := c.drawMembers(s, count)
+		members, err := c.drawMembers(k, count)
 		if err != nil || members != nil {
 			return members, err
 		}
@@ -200,74 +163,19 @@ func (c *Call) pick(k *keyDoc, s span, ranks []int, members []rated) error {
 	return err
 }
 
-// drawTries is how often a member that was drawn before is drawn again.
-const drawTries = 8
-
 // drawMembers draws -count members, or count different ones; nil if it has
 // drawn too many that it had.
-func (c *Call) drawMembers(s span, count int64) ([]rated, error) {
-	unique := count > 0
-	count = max(count, -count)
-	var members []rated
-	for range drawTries * count {
-		key, err := c.drawEntry(s)
-		if err != nil {
+func (c *Call) drawMembers(k *keyDoc, count int64) ([]rated, error) {
+	prefix := appendUID(nil, k.UID)
+	items, err := c.drawMany(c.work.scores.ByID(), prefix, count)
+	if err != nil || items == nil {
+		return nil, err
+	}
+	members := make([]rated, len(items))
+	for i, item := range items {
+		if members[i], err = c.ratedOf(k, item, len(prefix)); err != nil {
 			return nil, err
 		}
-		m, err := parseEntry(key, s.uidBytes)
-		if err != nil {
-			return nil, err
-		}
-		if unique && slices.Contains(members, m) {
-			continue
-		}
-		if members = append(members, m); int64(len(members)) == count {
-			return members, nil
-		}
 	}
-	return nil, nil
-}
-
-// drawEntry draws an entry: of those that share the bytes drawn so far it
-// looks at the first and the last, draws the next byte between theirs, and
-// seeks.
-func (c *Call) drawEntry(s span) (string, error) {
-	for {
-		first, err := c.edgeKey(s, false)
-		if err != nil {
-			return "", err
-		}
-		last, err := c.edgeKey(s, true)
-		if err != nil || first == last {
-			return first, err
-		}
-		n := sharedBytes(first, last)
-		if n == len(first) {
-			return first, nil // a member with -0 is the only one that continues another key
-		}
-		low, high := int(first[n]), int(last[n])
-		middle := append([]byte(first[:n]), byte(low+rand.IntN(high-low+1)))
-		near := span{s.Range, s.uidBytes}
-		behind := rand.IntN(2) == 0
-		if behind {
-			near.From, near.To = middle, s.To
-		} else {
-			near.To = schema.PrefixEnd(middle)
-		}
-		next, err := c.edgeKey(near, !behind)
-		if err != nil {
-			return "", err
-		}
-		s.From = []byte(next[:n+1])
-		s.To = schema.PrefixEnd(s.From)
-	}
-}
-
-// edgeKey is the first key of a span that has one, or the last.
-func (c *Call) edgeKey(s span, last bool) (string, error) {
-	s.Limit, s.Reverse = 1, last
-	for key, err := range c.R.Keys(s.Range, 0) {
-		return key, err
-	}
-	return "", fmt.Errorf("sorted set at %x is empty: %w", s.From, errDamaged)
+	return members, nil
 }

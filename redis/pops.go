@@ -1,0 +1,124 @@
+package redis
+
+import "github.com/firndb/firn/resp"
+
+// What lists and sorted sets have in common where elements are taken off an
+// end of the first of several keys: LMPOP and ZMPOP, and those that wait.
+
+const (
+	errNumKeys  = Error("ERR numkeys should be greater than 0")
+	errPopCount = Error("ERR count should be greater than 0")
+)
+
+// popper takes elements off the collections of one kind.
+type popper struct {
+	kind      kind
+	near, far string // what the ends are called
+	// take takes up to count elements off an end, and replies them.
+	take func(c *Call, s *slot, key []byte, count int64, far bool) error
+}
+
+// popQuery is what LMPOP and ZMPOP ask for.
+type popQuery struct {
+	keys  [][]byte
+	far   bool
+	count int64
+}
+
+// parse reads numkeys, the keys, and what follows them.
+func (p *popper) parse(args [][]byte) (q popQuery, err error) {
+	n, ok := resp.ParseInt(args[0])
+	if !ok || n < 1 {
+		return q, errNumKeys
+	}
+	if n >= int64(len(args)-1) {
+		return q, errSyntax
+	}
+	q.keys, q.count = args[1:1+n], 1
+	rest := args[1+n:]
+	switch {
+	case is(rest[0], p.far):
+		q.far = true
+	case !is(rest[0], p.near):
+		return q, errSyntax
+	}
+	switch {
+	case len(rest) == 1:
+		return q, nil
+	case len(rest) < 3 || !is(rest[1], "COUNT"):
+		return q, errSyntax
+	}
+	if q.count, ok = resp.ParseInt(rest[2]); !ok || q.count < 1 {
+		return q, errPopCount
+	}
+	if len(rest) > 3 {
+		return q, errSyntax
+	}
+	return q, nil
+}
+
+// pop replies the first key that there is and what it takes from it; done is
+// false, and nothing replied, if there is none.
+func (p *popper) pop(c *Call, q *popQuery) (done bool, err error) {
+	s, key, ok, err := c.openFirst(q.keys, p.kind)
+	if err != nil || !ok {
+		return false, err
+	}
+	c.Reply.Array(2)
+	c.Reply.Bulk(key)
+	return true, p.take(c, &s, key, q.count, q.far)
+}
+
+// run is LMPOP and ZMPOP.
+func (p *popper) run(c *Call) error {
+	q, err := p.parse(c.Args)
+	if err != nil {
+		return err
+	}
+	done, err := p.pop(c, &q)
+	if err == nil && !done {
+		c.Reply.NullArray()
+	}
+	return err
+}
+
+// runOrWait is BLMPOP and BZMPOP.
+func (p *popper) runOrWait(c *Call) error {
+	q, err := p.parse(c.Args[1:])
+	if err != nil {
+		return err
+	}
+	timeout, err := parseTimeout(c.Args[0])
+	if err != nil {
+		return err
+	}
+	done, err := p.pop(c, &q)
+	if err != nil || done {
+		return err
+	}
+	return c.wait(wait{keys: q.keys, kind: p.kind, timeout: timeout, nothing: replyNullArray})
+}
+
+// openSource opens a key to take elements off; ok is false if there is none. A
+// key of another type is an error, unless the command has waited.
+func (c *Call) openSource(key []byte, want kind) (s slot, ok bool, err error) {
+	s, err = c.openKind(key, want)
+	if err == errWrongType && c.Waited {
+		return s, false, nil
+	}
+	return s, s.live, err
+}
+
+// openFirst is openSource for the first of several keys that is there.
+func (c *Call) openFirst(keys [][]byte, want kind) (s slot, key []byte, ok bool, err error) {
+	for _, key := range keys {
+		s, ok, err := c.openSource(key, want)
+		if err != nil || ok {
+			return s, key, ok, err
+		}
+	}
+	return slot{}, nil, false, nil
+}
+
+// replyNullArray is the reply of a command that has waited in vain.
+func replyNullArray(w *resp.Writer) { w.NullArray() }
