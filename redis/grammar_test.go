@@ -3,6 +3,7 @@ package redis
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,8 @@ import (
 // mixes all of them over the same few keys.
 type grammar struct {
 	// templates are commands, one a line. A word that begins with $ is drawn
-	// from choices; one that ends in "opt" may be drawn as several words.
+	// from choices; one that ends in "opt" may be drawn as several words. "9* "
+	// at the beginning has the command come nine times more.
 	templates string
 
 	// choices are what the words of templates are drawn from. A word that a
@@ -36,7 +38,7 @@ type grammar struct {
 func grammars() []grammar {
 	return []grammar{
 		keyGrammar, hashGrammar, listGrammar, setGrammar, zsetGrammar, streamGrammar,
-		bitmapGrammar, hyperLogLogGrammar, geoGrammar, lifetimeGrammar, sortGrammar, dumpGrammar,
+		bitmapGrammar, hyperLogLogGrammar, geoGrammar, lifetimeGrammar, sortGrammar, dumpGrammar, largeGrammar,
 	}
 }
 
@@ -45,6 +47,7 @@ func wholeGrammar() grammar {
 	all := grammar{choices: map[string][]string{}, unordered: map[string]int{}, exact: map[string]bool{}}
 	var templates, reads []string
 	for i, g := range grammars() {
+		g.choices = withOwnKeys(g.choices, i)
 		for word, choices := range g.choices {
 			all.choices[ownWord(word, i)] = choices
 			if all.choices[word] == nil {
@@ -58,6 +61,20 @@ func wholeGrammar() grammar {
 	}
 	all.templates, all.reads = strings.Join(templates, "\n"), strings.Join(reads, "\n")
 	return all
+}
+
+// withOwnKeys gives the i-th grammar two keys that only its commands meet, so
+// that some values grow old.
+func withOwnKeys(choices map[string][]string, i int) map[string][]string {
+	choices = maps.Clone(choices)
+	if choices == nil {
+		choices = map[string][]string{}
+	}
+	if i > 0 && choices["$key"] == nil {
+		own := []string{fmt.Sprintf("own%d", i), fmt.Sprintf("two%d", i)}
+		choices["$key"] = slices.Concat(keyGrammar.choices["$key"], own, own, own, own)
+	}
+	return choices
 }
 
 // ownWord is a word as the i-th grammar means it.
@@ -137,13 +154,30 @@ PEXPIRE $key $millis
 PERSIST $key
 EXPIRETIME $key
 PEXPIRETIME $key
-OBJECT ENCODING $key
+OBJECT ENCODING $anykey
+COPY $anykey $anykey DB $db
+RENAME $anykey $anykey
+PEXPIRE $key $soon
+PEXPIRE $key $soon $expireopt
+PSETEX $key $soon $value
+SET $key $value PX $soon
+GETEX $key PX $soon
+PEXPIRE $anykey $soon
+DUMP $anykey
+DUMP $anykey
+DUMP $anykey
+WATCH $anykey
+WATCH $key $key
+UNWATCH
+MULTI
+MULTI
 MULTI
 EXEC
 DISCARD
 `,
 	choices: map[string][]string{
 		"$key":       {"a", "b", "c", "d", "", "\x00", "a\x00b", "k\r\n\xff"},
+		"$anykey":    {"a", "b", "c", "own1", "own2", "own3", "own4", "own5", "own6", "own8", "two1", "two2", "two4", "two5", "s", "t", "geo", "hll1"},
 		"$value":     {"", "v", "w w", "1", "10", "-5", "9999", "10000", "3.5", "1e3", "\x00\x01\xff", " 1", "9223372036854775807", "-9223372036854775808", strings.Repeat("y", 44), strings.Repeat("z", 70)},
 		"$number":    {"1", "-1", "5", "100", "0", "9223372036854775807", "-9223372036854775808", "x", "1.5", "", "+1", " 1"},
 		"$float":     {"1", "-1.5", "0.1", "1e3", "3.0e-3", "x", "", "inf", "nan", "1e400", "100000000000000000000"},
@@ -152,6 +186,7 @@ DISCARD
 		"$millis":    {"0", "-1", "x", "9223372036854775807"},
 		"$moment":    {"4102444800", "4102444801", "4102444799", "1", "0", "-1", "x", "9223372036854775807"},
 		"$momentms":  {"4102444800123", "4102444800500", "4102444799000", "1", "x", "9223372036854775807"},
+		"$soon":      {"1", "2"}, // milliseconds; see soon
 		"$setopt":    {"NX", "XX", "GET", "KEEPTTL", "EXAT 4102444800", "PXAT 4102444800123", "EX 0", "EX x", "EX", "nx", "FOO", ""},
 		"$getexopt":  {"PERSIST", "EXAT 4102444800", "PXAT 4102444800123", "PXAT 1", "EX 0", "EX x", "EX", "NX"},
 		"$expireopt": {"NX", "XX", "GT", "LT", "gt", "FOO"},

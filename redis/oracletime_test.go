@@ -88,20 +88,3 @@ func (g *generator) timedWrite() [][]byte {
 		}
 	}
 }
-
-func (g *generator) draw(word string) []byte {
-	from := g.choices[word]
-	return []byte(from[g.IntN(len(from))])
-}
-
-// fill draws the words of a template.
-func (g *generator) fill(template string) (words [][]byte) {
-	for _, word := range strings.Fields(template) {
-		if _, ok := g.choices[word]; ok {
-			words = append(words, g.draw(word))
-		} else {
-			words = append(words, []byte(word))
-		}
-	}
-	return words
-}

@@ -18,6 +18,7 @@ import (
 // coldOptions are stores that have little or nothing in memory.
 var coldOptions = map[string]firn.Options{
 	"memory=-1": {Durability: firn.None, Memory: -1},
+	"memory=1M": {Durability: firn.None, Memory: 1 << 20},
 	"tail=1":    {Durability: firn.None, TailEntries: 1},
 	"both":      {Durability: firn.None, Memory: -1, TailEntries: 1},
 }
