@@ -72,11 +72,13 @@ XRANGE $key $from $until
 XREVRANGE $key + - COUNT 2
 XLEN $key
 XREAD COUNT 2 STREAMS $key $sid
+XINFO GROUPS $key
+XPENDING $key $group
+`,
+	ownReads: `
 XINFO STREAM $key
 XINFO STREAM $key FULL
-XINFO GROUPS $key
 XINFO CONSUMERS $key $group
-XPENDING $key $group
 XPENDING $key $group $from $until 10
 XPENDING $key $group $from $until 10 $member
 `,

@@ -30,8 +30,14 @@ type grammar struct {
 	// few, because their reply would depend on chance.
 	exact map[string]bool
 
-	// reads are read commands that the time oracle asks, one a line.
-	reads string
+	// newer are templates of commands that the real Redis has not: only the
+	// time oracle sends them.
+	newer string
+
+	// reads are read commands that the time oracle asks, one a line. What
+	// ownReads reply is not what the real Redis replies: it tells of idle
+	// times, or the real Redis has not got the command, or differs.
+	reads, ownReads string
 }
 
 // grammars are those of all types.
@@ -45,7 +51,7 @@ func grammars() []grammar {
 // wholeGrammar is all grammars in one.
 func wholeGrammar() grammar {
 	all := grammar{choices: map[string][]string{}, unordered: map[string]int{}, exact: map[string]bool{}}
-	var templates, reads []string
+	var templates, newer, reads, ownReads []string
 	for i, g := range grammars() {
 		g.choices = withOwnKeys(g.choices, i)
 		for word, choices := range g.choices {
@@ -57,9 +63,12 @@ func wholeGrammar() grammar {
 		maps.Copy(all.unordered, g.unordered)
 		maps.Copy(all.exact, g.exact)
 		templates = appendLines(templates, g.templates, g.choices, i)
+		newer = appendLines(newer, g.newer, g.choices, i)
 		reads = appendLines(reads, g.reads, g.choices, i)
+		ownReads = appendLines(ownReads, g.ownReads, g.choices, i)
 	}
-	all.templates, all.reads = strings.Join(templates, "\n"), strings.Join(reads, "\n")
+	all.templates, all.newer = strings.Join(templates, "\n"), strings.Join(newer, "\n")
+	all.reads, all.ownReads = strings.Join(reads, "\n"), strings.Join(ownReads, "\n")
 	return all
 }
 
@@ -200,13 +209,16 @@ GET $key
 STRLEN $key
 TYPE $key
 EXISTS $key
-PTTL $key
 PEXPIRETIME $key
 OBJECT ENCODING $key
 KEYS *
 SCAN 0 COUNT 1000
 SCAN 0 COUNT 1000 TYPE $type
 MGET a b c d
+`,
+	ownReads: `
+PTTL $key
+PTTL $key
 DBSIZE
 `,
 }

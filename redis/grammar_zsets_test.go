@@ -105,11 +105,12 @@ ZRANGEBYLEX $lexkey $lex $lex
 ZLEXCOUNT $lexkey $lex $lex
 ZCOUNT $key $bound $bound
 ZRANK $key $member
-ZREVRANK $key $member WITHSCORE
+ZREVRANK $key $member
 ZMSCORE $key a b c ab
 ZCARD $key
 ZSCAN $key 0
 ZUNION 2 $key $key WITHSCORES
 ZINTER 2 $key $key AGGREGATE MAX
 `,
+	ownReads: "ZREVRANK $key $member WITHSCORE\n",
 }
