@@ -66,6 +66,9 @@ XAUTOCLAIM $key $group $member 1000000000000 $from
 		"$claimopt":  {"FORCE", "JUSTID", "TIME 1000", "RETRYCOUNT 3", "LASTID 4-1", "IDLE 5", "FORCE JUSTID", "TIME x", "FOO"},
 		"$streamkey": {"a", "b", "c"},
 	},
+	unwatched: map[string]bool{
+		"XGROUP": true, "XREADGROUP": true, "XACK": true, "XCLAIM": true, "XAUTOCLAIM": true, "XSETID": true,
+	},
 	reads: `
 XRANGE $key - +
 XRANGE $key $from $until

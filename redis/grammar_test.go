@@ -26,6 +26,10 @@ type grammar struct {
 	// their own, and how many elements belong together.
 	unordered map[string]int
 
+	// unwatched are the commands that change a key for us, but not for a
+	// client of the real Redis that watches it.
+	unwatched map[string]bool
+
 	// exact are the commands that must not get an argument too many or too
 	// few, because their reply would depend on chance.
 	exact map[string]bool
@@ -50,7 +54,7 @@ func grammars() []grammar {
 
 // wholeGrammar is all grammars in one.
 func wholeGrammar() grammar {
-	all := grammar{choices: map[string][]string{}, unordered: map[string]int{}, exact: map[string]bool{}}
+	all := grammar{choices: map[string][]string{}, unordered: map[string]int{}, unwatched: map[string]bool{}, exact: map[string]bool{}}
 	var templates, newer, reads, ownReads []string
 	for i, g := range grammars() {
 		g.choices = withOwnKeys(g.choices, i)
@@ -61,6 +65,7 @@ func wholeGrammar() grammar {
 			}
 		}
 		maps.Copy(all.unordered, g.unordered)
+		maps.Copy(all.unwatched, g.unwatched)
 		maps.Copy(all.exact, g.exact)
 		templates = appendLines(templates, g.templates, g.choices, i)
 		newer = appendLines(newer, g.newer, g.choices, i)
@@ -241,7 +246,7 @@ HDEL $key $field
 HDEL $key $field $field $field
 HINCRBY $key $field $number
 HINCRBYFLOAT $key $field $float
-HSCAN $key 0
+HSCAN $key 0 COUNT 1000
 HSCAN $key 0 MATCH $pattern COUNT 1000
 HRANDFIELD $key 0
 `,
@@ -255,6 +260,6 @@ HGETALL $key
 HLEN $key
 HKEYS $key
 HMGET $key f g h
-HSCAN $key 0
+HSCAN $key 0 COUNT 1000
 `,
 }

@@ -54,8 +54,9 @@ type couple struct {
 	redis         *theirs
 	g             *generator
 	inMulti       bool
+	watches       bool
 	sent, refused int
-	script        []string // the last commands
+	script        []string // the last commands, shortened: the seed repeats them
 }
 
 func newCouple(t *testing.T, redis *theirs, proto string, o firn.Options) *couple {
@@ -75,10 +76,17 @@ func (p *couple) step(t *testing.T) {
 	for p.inMulti && p.g.alone(words) {
 		words = p.g.command()
 	}
-	if p.inMulti && p.g.IntN(15) == 0 {
-		words, p.g.fleeting = [][]byte{[]byte("EXEC")}, false
+	if (p.inMulti || p.watches) && p.g.IntN(12) == 0 {
+		words, p.g.fleeting = [][]byte{[]byte("MULTI")}, false
+		if p.inMulti {
+			words = [][]byte{[]byte("EXEC")}
+		}
 	}
 	switch name := string(words[0]); {
+	case p.watches && !p.inMulti && p.g.unwatched[name]:
+		p.ask(t, []byte("UNWATCH"))
+		p.watches = false
+		p.ask(t, words...)
 	case name == "DBSIZE":
 		if !p.inMulti {
 			// Redis counts keys whose end has passed until it meets them.
@@ -94,9 +102,12 @@ func (p *couple) step(t *testing.T) {
 	default:
 		p.ask(t, words...)
 		switch name {
+		case "WATCH":
+			p.watches = true
 		case "MULTI":
 			p.inMulti = true
 		case "EXEC", "DISCARD":
+			p.watches = false
 			p.inMulti = p.inMulti && len(words) > 1 // with an argument it is refused
 		}
 	}
@@ -114,8 +125,8 @@ func (p *couple) ask(t *testing.T, words ...[]byte) {
 
 func (p *couple) note(words [][]byte) {
 	p.sent++
-	if p.script = append(p.script, quoteWords(words)); len(p.script) > 80 {
-		p.script = append(p.script[:0], p.script[40:]...)
+	if p.script = append(p.script, fmt.Sprintf("%.300s", quoteWords(words))); len(p.script) > 800 {
+		p.script = append(p.script[:0], p.script[400:]...)
 	}
 }
 
@@ -128,7 +139,7 @@ func (p *couple) compare(t *testing.T, words [][]byte, got, want []byte) {
 		got, want = []byte(inOneOrder(got, step)), []byte(inOneOrder(want, step))
 	}
 	if !bytes.Equal(got, want) {
-		t.Fatalf("seed %d, command %d\n got %.2000q\nwant %.2000q\nafter\n%.20000s", p.g.seed, p.sent, got, want, strings.Join(p.script, "\n"))
+		t.Fatalf("seed %d, command %d\n got %.2000q\nwant %.2000q\nafter\n%s", p.g.seed, p.sent, got, want, strings.Join(p.script, "\n"))
 	}
 }
 
