@@ -196,7 +196,6 @@ func (p *couple) remember(t *testing.T, redis *theirs, steps int) (asked []quest
 			asked = append(asked, q)
 		}
 	}
-	time.Sleep(soon)
 	for range 2 { // the first may end a transaction
 		p.mine.tell(t, []byte("EXEC"))
 		p.mine.tell(t, []byte("SET"), []byte("end"), []byte("1"))
