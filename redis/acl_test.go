@@ -354,17 +354,3 @@ func TestDescriptionsMakeTheSameUser(t *testing.T) {
 		}
 	}
 }
-
-// TestServerConversationsHoldOnAColdStore: where nothing is in memory, the
-// answers are the same.
-func TestServerConversationsHoldOnAColdStore(t *testing.T) {
-	for _, o := range []firn.Options{{Memory: -1}, {TailEntries: 1}} {
-		o.Durability = firn.None
-		for _, name := range []string{"testdata/acl.txt", "testdata/server.txt"} {
-			for _, s := range parseConversations(t, name) {
-				srv := New(openStore(t, o), Options{})
-				converse(t, s, newOurs(t, srv), func(byte) bool { return true })
-			}
-		}
-	}
-}

@@ -1,27 +1,9 @@
 package redis
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/firndb/firn"
 )
-
-// TestConversationsHoldWhenNothingIsInMemory replays the conversations of
-// lists and bitmaps on stores that keep little in memory.
-func TestConversationsHoldWhenNothingIsInMemory(t *testing.T) {
-	for _, o := range []firn.Options{{Memory: -1}, {TailEntries: 1}, {Memory: -1, TailEntries: 1}} {
-		o.Durability = firn.None
-		for _, name := range []string{"lists", "bitmaps", "lcs"} {
-			for _, s := range parseConversations(t, "testdata/"+name+".txt") {
-				t.Run(fmt.Sprintf("memory=%d,tail=%d/%s/%s", o.Memory, o.TailEntries, name, s.name), func(t *testing.T) {
-					converse(t, s, newOurs(t, New(openStore(t, o), Options{})), func(byte) bool { return true })
-				})
-			}
-		}
-	}
-}
 
 func TestBitsAreFoundAndCountedInAnyRange(t *testing.T) {
 	seed := rand.Uint64()

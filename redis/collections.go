@@ -88,6 +88,11 @@ func (c *Call) newSet(members [][]byte) (keyDoc, error) {
 func (c *Call) newZSet(members [][]byte, scores []float64) (keyDoc, error) {
 	var s slot
 	e := c.replaceZSet(&s)
+	longest := 0
+	for _, member := range members {
+		longest = max(longest, len(member))
+	}
+	e.foresee(len(members), longest)
 	for i, member := range members {
 		if err := e.put(member, scores[i], 0, false); err != nil {
 			return keyDoc{}, err

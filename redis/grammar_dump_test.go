@@ -22,7 +22,7 @@ RESTORE $key $millis $payload $restoreopt $restoreopt
 		},
 		"$restoreopt": {"REPLACE", "REPLACE", "ABSTTL", "IDLETIME 1", "FREQ 1", "IDLETIME", "FOO"},
 	},
-	reads: `
+	ownReads: `
 DUMP $key
 DUMP $key
 `,

@@ -30,8 +30,8 @@ DEL $hll
 	},
 	exact: map[string]bool{"PFCOUNT": true},
 	reads: `
-PFCOUNT $hll
 PFCOUNT hll1 hll2 hll3
 GET $hll
 `,
+	ownReads: "PFCOUNT $hll\n",
 }

@@ -1,5 +1,7 @@
 package redis
 
+// No RANK is the least number there is: in Redis it is its own opposite, and
+// LPOS then finds more than COUNT.
 var listGrammar = grammar{
 	templates: `
 LPUSH $key $item
@@ -47,7 +49,7 @@ BLMPOP 0.001 2 $key $key $side $popopt
 		"$count":  {"0", "1", "2", "3", "100", "-1", "x", "9223372036854775807"},
 		"$where":  {"BEFORE", "AFTER", "before", "after", "BEFORE", "AFTER", "AMID"},
 		"$side":   {"LEFT", "RIGHT", "left", "right", "LEFT", "RIGHT", "UP"},
-		"$posopt": {"RANK 1", "RANK -1", "RANK 2", "RANK -2", "RANK 0", "COUNT 0", "COUNT 1", "COUNT 2", "COUNT -1", "MAXLEN 2", "MAXLEN 0", "MAXLEN -1", "RANK", "COUNT x", "RANK -9223372036854775808"},
+		"$posopt": {"RANK 1", "RANK -1", "RANK 2", "RANK -2", "RANK 0", "COUNT 0", "COUNT 1", "COUNT 2", "COUNT -1", "MAXLEN 2", "MAXLEN 0", "MAXLEN -1", "RANK", "COUNT x", "RANK -9223372036854775807"},
 		"$popopt": {"COUNT 1", "COUNT 3", "COUNT 0", "COUNT x", "COUNT", "count 2", "FOO 1"},
 	},
 	reads: `

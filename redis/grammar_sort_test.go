@@ -24,7 +24,7 @@ SORT_RO nosuch $sortopt
 		"$tosort":  {"tosortlist", "tosortset"},
 		"$sortopt": {"ASC", "DESC", "LIMIT 0 2", "LIMIT 1 -1", "LIMIT -1 3", "LIMIT x 1", "GET #", "GET *", "GET *->f", "GET", "FOO"},
 	},
-	reads: `
+	ownReads: `
 SORT_RO $key
 SORT_RO $key ALPHA
 SORT_RO $key ALPHA DESC LIMIT 1 2 GET # GET *

@@ -66,17 +66,22 @@ XAUTOCLAIM $key $group $member 1000000000000 $from
 		"$claimopt":  {"FORCE", "JUSTID", "TIME 1000", "RETRYCOUNT 3", "LASTID 4-1", "IDLE 5", "FORCE JUSTID", "TIME x", "FOO"},
 		"$streamkey": {"a", "b", "c"},
 	},
+	unwatched: map[string]bool{
+		"XGROUP": true, "XREADGROUP": true, "XACK": true, "XCLAIM": true, "XAUTOCLAIM": true, "XSETID": true,
+	},
 	reads: `
 XRANGE $key - +
 XRANGE $key $from $until
 XREVRANGE $key + - COUNT 2
 XLEN $key
 XREAD COUNT 2 STREAMS $key $sid
+XINFO GROUPS $key
+XPENDING $key $group
+`,
+	ownReads: `
 XINFO STREAM $key
 XINFO STREAM $key FULL
-XINFO GROUPS $key
 XINFO CONSUMERS $key $group
-XPENDING $key $group
 XPENDING $key $group $from $until 10
 XPENDING $key $group $from $until 10 $member
 `,

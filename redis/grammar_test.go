@@ -3,6 +3,7 @@ package redis
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,8 @@ import (
 // mixes all of them over the same few keys.
 type grammar struct {
 	// templates are commands, one a line. A word that begins with $ is drawn
-	// from choices; one that ends in "opt" may be drawn as several words.
+	// from choices; one that ends in "opt" may be drawn as several words. "9* "
+	// at the beginning has the command come nine times more.
 	templates string
 
 	// choices are what the words of templates are drawn from. A word that a
@@ -24,27 +26,38 @@ type grammar struct {
 	// their own, and how many elements belong together.
 	unordered map[string]int
 
+	// unwatched are the commands that change a key for us, but not for a
+	// client of the real Redis that watches it.
+	unwatched map[string]bool
+
 	// exact are the commands that must not get an argument too many or too
 	// few, because their reply would depend on chance.
 	exact map[string]bool
 
-	// reads are read commands that the time oracle asks, one a line.
-	reads string
+	// newer are templates of commands that the real Redis has not: only the
+	// time oracle sends them.
+	newer string
+
+	// reads are read commands that the time oracle asks, one a line. What
+	// ownReads reply is not what the real Redis replies: it tells of idle
+	// times, or the real Redis has not got the command, or differs.
+	reads, ownReads string
 }
 
 // grammars are those of all types.
 func grammars() []grammar {
 	return []grammar{
 		keyGrammar, hashGrammar, listGrammar, setGrammar, zsetGrammar, streamGrammar,
-		bitmapGrammar, hyperLogLogGrammar, geoGrammar, lifetimeGrammar, sortGrammar, dumpGrammar,
+		bitmapGrammar, hyperLogLogGrammar, geoGrammar, lifetimeGrammar, sortGrammar, dumpGrammar, largeGrammar,
 	}
 }
 
 // wholeGrammar is all grammars in one.
 func wholeGrammar() grammar {
-	all := grammar{choices: map[string][]string{}, unordered: map[string]int{}, exact: map[string]bool{}}
-	var templates, reads []string
+	all := grammar{choices: map[string][]string{}, unordered: map[string]int{}, unwatched: map[string]bool{}, exact: map[string]bool{}}
+	var templates, newer, reads, ownReads []string
 	for i, g := range grammars() {
+		g.choices = withOwnKeys(g.choices, i)
 		for word, choices := range g.choices {
 			all.choices[ownWord(word, i)] = choices
 			if all.choices[word] == nil {
@@ -52,12 +65,30 @@ func wholeGrammar() grammar {
 			}
 		}
 		maps.Copy(all.unordered, g.unordered)
+		maps.Copy(all.unwatched, g.unwatched)
 		maps.Copy(all.exact, g.exact)
 		templates = appendLines(templates, g.templates, g.choices, i)
+		newer = appendLines(newer, g.newer, g.choices, i)
 		reads = appendLines(reads, g.reads, g.choices, i)
+		ownReads = appendLines(ownReads, g.ownReads, g.choices, i)
 	}
-	all.templates, all.reads = strings.Join(templates, "\n"), strings.Join(reads, "\n")
+	all.templates, all.newer = strings.Join(templates, "\n"), strings.Join(newer, "\n")
+	all.reads, all.ownReads = strings.Join(reads, "\n"), strings.Join(ownReads, "\n")
 	return all
+}
+
+// withOwnKeys gives the i-th grammar two keys that only its commands meet, so
+// that some values grow old.
+func withOwnKeys(choices map[string][]string, i int) map[string][]string {
+	choices = maps.Clone(choices)
+	if choices == nil {
+		choices = map[string][]string{}
+	}
+	if i > 0 && choices["$key"] == nil {
+		own := []string{fmt.Sprintf("own%d", i), fmt.Sprintf("two%d", i)}
+		choices["$key"] = slices.Concat(keyGrammar.choices["$key"], own, own, own, own)
+	}
+	return choices
 }
 
 // ownWord is a word as the i-th grammar means it.
@@ -137,13 +168,30 @@ PEXPIRE $key $millis
 PERSIST $key
 EXPIRETIME $key
 PEXPIRETIME $key
-OBJECT ENCODING $key
+OBJECT ENCODING $anykey
+COPY $anykey $anykey DB $db
+RENAME $anykey $anykey
+PEXPIRE $key $soon
+PEXPIRE $key $soon $expireopt
+PSETEX $key $soon $value
+SET $key $value PX $soon
+GETEX $key PX $soon
+PEXPIRE $anykey $soon
+DUMP $anykey
+DUMP $anykey
+DUMP $anykey
+WATCH $anykey
+WATCH $key $key
+UNWATCH
+MULTI
+MULTI
 MULTI
 EXEC
 DISCARD
 `,
 	choices: map[string][]string{
 		"$key":       {"a", "b", "c", "d", "", "\x00", "a\x00b", "k\r\n\xff"},
+		"$anykey":    {"a", "b", "c", "own1", "own2", "own3", "own4", "own5", "own6", "own8", "two1", "two2", "two4", "two5", "s", "t", "geo", "hll1"},
 		"$value":     {"", "v", "w w", "1", "10", "-5", "9999", "10000", "3.5", "1e3", "\x00\x01\xff", " 1", "9223372036854775807", "-9223372036854775808", strings.Repeat("y", 44), strings.Repeat("z", 70)},
 		"$number":    {"1", "-1", "5", "100", "0", "9223372036854775807", "-9223372036854775808", "x", "1.5", "", "+1", " 1"},
 		"$float":     {"1", "-1.5", "0.1", "1e3", "3.0e-3", "x", "", "inf", "nan", "1e400", "100000000000000000000"},
@@ -152,6 +200,7 @@ DISCARD
 		"$millis":    {"0", "-1", "x", "9223372036854775807"},
 		"$moment":    {"4102444800", "4102444801", "4102444799", "1", "0", "-1", "x", "9223372036854775807"},
 		"$momentms":  {"4102444800123", "4102444800500", "4102444799000", "1", "x", "9223372036854775807"},
+		"$soon":      {"1", "2"}, // milliseconds; see soon
 		"$setopt":    {"NX", "XX", "GET", "KEEPTTL", "EXAT 4102444800", "PXAT 4102444800123", "EX 0", "EX x", "EX", "nx", "FOO", ""},
 		"$getexopt":  {"PERSIST", "EXAT 4102444800", "PXAT 4102444800123", "PXAT 1", "EX 0", "EX x", "EX", "NX"},
 		"$expireopt": {"NX", "XX", "GT", "LT", "gt", "FOO"},
@@ -165,13 +214,16 @@ GET $key
 STRLEN $key
 TYPE $key
 EXISTS $key
-PTTL $key
 PEXPIRETIME $key
 OBJECT ENCODING $key
 KEYS *
 SCAN 0 COUNT 1000
 SCAN 0 COUNT 1000 TYPE $type
 MGET a b c d
+`,
+	ownReads: `
+PTTL $key
+PTTL $key
 DBSIZE
 `,
 }
@@ -194,7 +246,7 @@ HDEL $key $field
 HDEL $key $field $field $field
 HINCRBY $key $field $number
 HINCRBYFLOAT $key $field $float
-HSCAN $key 0
+HSCAN $key 0 COUNT 1000
 HSCAN $key 0 MATCH $pattern COUNT 1000
 HRANDFIELD $key 0
 `,
@@ -208,6 +260,6 @@ HGETALL $key
 HLEN $key
 HKEYS $key
 HMGET $key f g h
-HSCAN $key 0
+HSCAN $key 0 COUNT 1000
 `,
 }

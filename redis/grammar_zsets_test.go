@@ -61,7 +61,7 @@ ZUNIONSTORE $key $numkeys $key $key
 ZINTERSTORE $key 2 $key $key $algebraopt
 ZDIFFSTORE $key 2 $key $key
 ZRANDMEMBER $key 0
-ZSCAN $key 0
+ZSCAN $key 0 COUNT 1000
 ZSCAN $key 0 MATCH $pattern COUNT 1000
 ZADD $onekey 0 $member 0 $member
 ZADD $onekey 0 $member 0 $member 0 $member
@@ -105,11 +105,12 @@ ZRANGEBYLEX $lexkey $lex $lex
 ZLEXCOUNT $lexkey $lex $lex
 ZCOUNT $key $bound $bound
 ZRANK $key $member
-ZREVRANK $key $member WITHSCORE
+ZREVRANK $key $member
 ZMSCORE $key a b c ab
 ZCARD $key
-ZSCAN $key 0
+ZSCAN $key 0 COUNT 1000
 ZUNION 2 $key $key WITHSCORES
 ZINTER 2 $key $key AGGREGATE MAX
 `,
+	ownReads: "ZREVRANK $key $member WITHSCORE\n",
 }

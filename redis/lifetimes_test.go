@@ -231,14 +231,14 @@ func TestRandomLifetimesAgreeWithAModel(t *testing.T) {
 			}
 			checkLifetimes(t, c, "h")
 			for _, text := range lifetimeReads {
-				asked = append(asked, question{splitWords(t, text), firn.Timestamp(c.UnixMicro()), []byte(c.ask(t, text))})
+				asked = append(asked, question{words: splitWords(t, text), moment: fmt.Append(nil, c.UnixMicro()), reply: []byte(c.ask(t, text))})
 			}
 		}
 		c.advance(time.Hour)
 		c.sweep(t)
 		c.ask(t, "SET end 1")
 		for _, q := range asked {
-			at := append([][]byte{[]byte("AT"), fmt.Append(nil, int64(q.moment))}, q.words...)
+			at := append([][]byte{[]byte("AT"), q.moment}, q.words...)
 			if got := render(c.tell(t, at...)); got != string(q.reply) {
 				t.Fatalf("seed %d: %s\n got %s\nwant %s", seed, quoteWords(at), got, q.reply)
 			}

@@ -128,6 +128,23 @@ func TestRepliesAreThoseOfTheConversations(t *testing.T) {
 	}
 }
 
+// TestConversationsHoldHotAndCold: what a store has in memory, and what it has
+// merged, changes no reply.
+func TestConversationsHoldHotAndCold(t *testing.T) {
+	for kind, o := range coldOptions {
+		if raceEnabled && kind != "both" {
+			continue // the others take the same ways through the code
+		}
+		for _, name := range conversationFiles(t) {
+			for _, s := range parseConversations(t, name) {
+				t.Run(kind+"/"+filepath.Base(name)+"/"+s.name, func(t *testing.T) {
+					converse(t, s, newOurs(t, New(openStore(t, o), Options{})), func(byte) bool { return true })
+				})
+			}
+		}
+	}
+}
+
 func TestConversationsAgreeWithRealRedis(t *testing.T) {
 	connect := startRedis(t)
 	for _, name := range conversationFiles(t) {

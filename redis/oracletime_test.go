@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bytes"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 )
 
 // What a read command replied at a moment, it replies at every later one when
-// it is asked AT that moment.
+// it is asked AT that moment: what we replied then, and what a real Redis did.
 
 // fakeClock is a clock that tests move.
 type fakeClock struct{ time.Time }
@@ -24,84 +25,180 @@ func newFakeClock() *fakeClock {
 	return &fakeClock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
-// question is a read command, and what it replied when.
+// question is a read command in a database, and what was replied when.
 type question struct {
+	db     []byte
 	words  [][]byte
-	moment firn.Timestamp
+	moment []byte
 	reply  []byte
 }
 
-func TestReadsAtAMomentReplyWhatTheyRepliedThen(t *testing.T) {
-	for _, o := range []firn.Options{
-		{Durability: firn.None},
-		{Durability: firn.None, Memory: -1},
-		{Durability: firn.None, TailEntries: 1},
-	} {
-		t.Run("memory="+strconv.FormatInt(o.Memory, 10)+",tail="+strconv.Itoa(o.TailEntries), func(t *testing.T) {
-			testTime(t, o, 400)
-		})
+// inDB has the session select the question's database.
+func (q *question) inDB(t *testing.T, who talker) {
+	t.Helper()
+	who.tell(t, []byte("SELECT"), q.db)
+}
+
+// agree asks all questions again, in the two ways that there are.
+func (g *generator) agree(t *testing.T, asked []question, mine *ours) {
+	t.Helper()
+	unlike := func(q question, got []byte) bool {
+		if step := g.unordered[string(q.words[0])]; step > 0 {
+			return inOneOrder(got, step) != inOneOrder(q.reply, step)
+		}
+		return !bytes.Equal(got, q.reply)
+	}
+	for i, q := range asked {
+		q.inDB(t, mine)
+		at := append([][]byte{[]byte("AT"), q.moment}, q.words...)
+		if got := mine.tell(t, at...); unlike(q, got) {
+			t.Fatalf("seed %d, question %d: %s\n got %.2000q\nwant %.2000q", g.seed, i, quoteWords(at), got, q.reply)
+		}
+		mine.tell(t, []byte("CLIENT"), []byte("ASOF"), q.moment)
+		if got := mine.tell(t, q.words...); unlike(q, got) {
+			t.Fatalf("seed %d, question %d as of %s: %s\n got %.2000q\nwant %.2000q", g.seed, i, q.moment, quoteWords(q.words), got, q.reply)
+		}
+		mine.tell(t, []byte("CLIENT"), []byte("ASOF"), []byte("OFF"))
 	}
 }
 
+// randomQuestion draws a read command and a database to ask it in.
+func (g *generator) randomQuestion(templates []string, moment int64) question {
+	return question{
+		db:     []byte{"0001"[g.IntN(4)]},
+		words:  g.fill(templates[g.IntN(len(templates))]),
+		moment: strconv.AppendInt(nil, moment, 10),
+	}
+}
+
+func TestRandomReadsAtAMomentReplyWhatTheyRepliedThen(t *testing.T) {
+	for name, o := range coldOptions {
+		t.Run(name, func(t *testing.T) { testTime(t, o, envNumber(t, "FIRN_SOAK", 2400)/6) })
+	}
+	t.Run("memory=0", func(t *testing.T) { testTime(t, firn.Options{Durability: firn.None}, 400) })
+}
+
+// restarted is a store that is closed and opened again.
+type restarted struct {
+	options firn.Options
+	path    string
+	store   *firn.Store
+	server  *Server
+}
+
+func (r *restarted) open(t *testing.T) *ours {
+	t.Helper()
+	r.close(t)
+	r.options.Tables = Tables()
+	var err error
+	if r.store, err = firn.Open(r.path, r.options); err != nil {
+		t.Fatal(err)
+	}
+	r.server = New(r.store, Options{Now: r.options.Now})
+	return newOurs(t, r.server)
+}
+
+func (r *restarted) close(t *testing.T) {
+	if r.store == nil {
+		return
+	}
+	if err := r.store.Close(); err != nil {
+		t.Error(err)
+	}
+	r.store = nil
+}
+
 // testTime sends steps random commands, asks something after each, and asks
-// it all again at the end.
+// it all again at the end. In the middle the store is opened anew.
 func testTime(t *testing.T, o firn.Options, steps int) {
 	clock, g := newFakeClock(), newGenerator(t)
-	timedReads := strings.Split(g.reads, "\n")
+	templates := strings.Split(g.reads+"\n"+g.ownReads, "\n")
 	o.Now = clock.now
-	store := openStore(t, o)
-	mine := newOurs(t, New(store, Options{Now: clock.now}))
-	sweeper := NewSweeper(store)
+	r := &restarted{options: o, path: filepath.Join(t.TempDir(), "firn.db")}
+	mine := r.open(t)
+	t.Cleanup(func() { r.close(t) })
+	asker := newOurs(t, r.server)
 	var asked []question
-	for range steps {
+	for i := range steps {
 		clock.advance(time.Duration(g.IntN(900)+1) * time.Millisecond)
 		mine.tell(t, g.timedWrite()...)
 		if g.IntN(4) == 0 {
-			if err := sweeper.sweep(t.Context()); err != nil {
+			if err := NewSweeper(r.store).sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range 3 {
-			words := g.fill(timedReads[g.IntN(len(timedReads))])
-			asked = append(asked, question{words, firn.Timestamp(clock.UnixMicro()), mine.tell(t, words...)})
+			q := g.randomQuestion(templates, clock.UnixMicro())
+			q.inDB(t, asker)
+			q.reply = asker.tell(t, q.words...)
+			asked = append(asked, q)
+		}
+		if i == steps/2 {
+			mine.session.Close()
+			asker.session.Close()
+			mine = r.open(t)
+			asker = newOurs(t, r.server)
 		}
 	}
 	clock.advance(time.Hour)
 	mine.tell(t, []byte("SET"), []byte("end"), []byte("1"))
-	for i, q := range asked {
-		at := append([][]byte{[]byte("AT"), strconv.AppendInt(nil, int64(q.moment), 10)}, q.words...)
-		if got := mine.tell(t, at...); !bytes.Equal(got, q.reply) {
-			t.Fatalf("seed %d, question %d: %s\n got %q\nwant %q", g.seed, i, quoteWords(at), got, q.reply)
-		}
-	}
+	g.agree(t, asked, asker)
 }
 
-// timedWrite draws a write, often one with an expiry that will come soon.
+// timedWrite draws a write, often one with an end that will come soon.
 func (g *generator) timedWrite() [][]byte {
-	if g.IntN(4) == 0 {
-		return [][]byte{[]byte("PEXPIRE"), g.draw("$key"), strconv.AppendInt(nil, int64(g.IntN(3000)), 10)}
+	switch g.IntN(8) {
+	case 0:
+		return [][]byte{[]byte("PEXPIRE"), g.draw("$anykey"), strconv.AppendInt(nil, int64(g.IntN(3000)), 10)}
+	case 1:
+		newer := strings.Split(g.newer, "\n")
+		return g.fill(newer[g.IntN(len(newer))])
 	}
 	for {
 		words := g.command()
-		if name := string(words[0]); name != "MULTI" && name != "SELECT" && name != "SWAPDB" {
+		if name := string(words[0]); name != "MULTI" && name != "SELECT" {
 			return words
 		}
 	}
 }
 
-func (g *generator) draw(word string) []byte {
-	from := g.choices[word]
-	return []byte(from[g.IntN(len(from))])
+// TestRandomMomentsAreThoseOfRealRedis: what a real Redis replied while
+// commands came is what we reply AT that moment, when all is over.
+func TestRandomMomentsAreThoseOfRealRedis(t *testing.T) {
+	connect := startRedis(t)
+	for name, o := range coldOptions {
+		t.Run(name, func(t *testing.T) {
+			p := newCouple(t, connect(), "3", o)
+			p.g.agree(t, p.remember(t, connect(), envNumber(t, "FIRN_SOAK", 10_000)/10), newThird(t, p))
+		})
+	}
 }
 
-// fill draws the words of a template.
-func (g *generator) fill(template string) (words [][]byte) {
-	for _, word := range strings.Fields(template) {
-		if _, ok := g.choices[word]; ok {
-			words = append(words, g.draw(word))
-		} else {
-			words = append(words, []byte(word))
+// newThird is one more session of a couple's server.
+func newThird(t *testing.T, p *couple) *ours {
+	t.Helper()
+	third := newOurs(t, p.mine.session.Server())
+	third.tell(t, []byte("HELLO"), []byte("3"))
+	return third
+}
+
+// remember takes steps, and asks a real Redis something after each.
+func (p *couple) remember(t *testing.T, redis *theirs, steps int) (asked []question) {
+	t.Helper()
+	redis.tell(t, []byte("HELLO"), []byte("3"))
+	templates := strings.Split(p.g.reads, "\n")
+	for range steps {
+		p.step(t)
+		for range 2 {
+			q := p.g.randomQuestion(templates, max(time.Now().UnixMicro(), int64(p.mine.session.last)))
+			q.inDB(t, redis)
+			q.reply = redis.tell(t, q.words...)
+			asked = append(asked, q)
 		}
 	}
-	return words
+	for range 2 { // the first may end a transaction
+		p.mine.tell(t, []byte("EXEC"))
+		p.mine.tell(t, []byte("SET"), []byte("end"), []byte("1"))
+	}
+	return asked
 }

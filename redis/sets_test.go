@@ -3,7 +3,6 @@ package redis
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,20 +17,9 @@ import (
 // coldOptions are stores that have little or nothing in memory.
 var coldOptions = map[string]firn.Options{
 	"memory=-1": {Durability: firn.None, Memory: -1},
+	"memory=1M": {Durability: firn.None, Memory: 1 << 20},
 	"tail=1":    {Durability: firn.None, TailEntries: 1},
 	"both":      {Durability: firn.None, Memory: -1, TailEntries: 1},
-}
-
-func TestRepliesOfSetsAreTheSameCold(t *testing.T) {
-	for name, o := range coldOptions {
-		for _, file := range []string{"sets.txt", "hyperloglog.txt"} {
-			for _, s := range parseConversations(t, filepath.Join("testdata", file)) {
-				t.Run(name+"/"+file+"/"+s.name, func(t *testing.T) {
-					converse(t, s, newOurs(t, New(openStore(t, o), Options{})), func(byte) bool { return true })
-				})
-			}
-		}
-	}
 }
 
 // newCold is a session of a store that keeps nothing in memory.

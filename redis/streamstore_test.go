@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,25 +13,6 @@ import (
 
 // What the conversations cannot see of streams: where they are kept, what
 // reading them costs, and what those get who have waited.
-
-func TestStreamConversationsHoldInTheCold(t *testing.T) {
-	names, err := filepath.Glob("testdata/stream*.txt")
-	if err != nil || len(names) != 2 {
-		t.Fatalf("got %q, %v\nwant two files", names, err)
-	}
-	for _, o := range []firn.Options{
-		{Durability: firn.None, Memory: -1},
-		{Durability: firn.None, TailEntries: 1},
-	} {
-		for _, name := range names {
-			for _, s := range parseConversations(t, name) {
-				t.Run(fmt.Sprintf("memory=%d,tail=%d/%s", o.Memory, o.TailEntries, s.name), func(t *testing.T) {
-					converse(t, s, newOurs(t, New(openStore(t, o), Options{})), func(byte) bool { return true })
-				})
-			}
-		}
-	}
-}
 
 func TestStreamDocumentsAreWhatTheCommentsSay(t *testing.T) {
 	e := newStreamEntry([][]byte{[]byte("f"), []byte("v")}, true)

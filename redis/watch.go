@@ -14,6 +14,7 @@ var watchCommands = []Command{
 		Keys: Keys{1, -1, 1}, Group: "transactions", Since: "2.2.0",
 		Complexity: "O(1) for every key.",
 		Summary:    "Makes the next EXEC depend on the keys: it does nothing if one has changed.",
+		Differs:    "Everything that is written to a key is a change of it, also to the groups of a stream.",
 		Run:        watchKeys,
 	},
 	{

@@ -82,6 +82,16 @@ func (c *Call) replaceZSet(s *slot) zsetEdit {
 	return zsetEdit{c: c, s: s}
 }
 
+// foresee tells a new set how many members it will have, and how long the
+// longest is. Where Redis knows that before it puts the first, a set that will
+// be large keeps every -0.
+func (e *zsetEdit) foresee(length, longest int) {
+	limits := &e.c.work.encodings
+	if int64(length) > limits.zsetEntries.Load() || int64(longest) > limits.zsetValueBytes.Load() {
+		e.s.key.Encoding = large
+	}
+}
+
 // put gives a member a score; old is the score it has, if it has one.
 func (e *zsetEdit) put(member []byte, score, old float64, had bool) error {
 	k := &e.s.key

@@ -131,8 +131,10 @@ func zRangeStore(c *Call) error {
 			return err
 		}
 	}
-	return c.storeZSet(c.Args[0], members, "zrangestore")
+	return c.storeZSet(c.Args[0], members, eventRangeStore)
 }
+
+const eventRangeStore = "zrangestore"
 
 // storeZSet puts a sorted set of different members in place of whatever is at
 // a key, which ends if there are none, and replies how many there are.
@@ -146,6 +148,13 @@ func (c *Call) storeZSet(key []byte, members []rated, event string) error {
 		return c.clear(&s)
 	}
 	e := c.replaceZSet(&s)
+	longest := 0
+	for _, m := range members {
+		if event != eventRangeStore { // it meets a long member when its turn comes
+			longest = max(longest, len(m.member))
+		}
+	}
+	e.foresee(len(members), longest)
 	for _, m := range members {
 		if err := e.put([]byte(m.member), m.score, 0, false); err != nil {
 			return err

@@ -193,3 +193,12 @@ func (c *Call) rank(k *keyDoc, m rated, reverse bool) (int, error) {
 // afterMember, behind a member in an entry's key, is greater than all keys of
 // that member and less than all of the next.
 const afterMember = 0xfe
+
+// edgeKey is the first key of a span that has one, or the last.
+func (c *Call) edgeKey(s span, last bool) (string, error) {
+	s.Limit, s.Reverse = 1, last
+	for key, err := range c.R.Keys(s.Range, 0) {
+		return key, err
+	}
+	return "", fmt.Errorf("sorted set at %x is empty: %w", s.From, errDamaged)
+}
