@@ -34,6 +34,9 @@ func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
 	index := c.work.elements.ByID()
 	if k.Length > maxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
 		!c.R.Holds(index, c.elementPrefix(k.UID)) {
+		if c.Tx != nil {
+			c.want(index, c.elementPrefix(k.UID), k.Length)
+		}
 		ids, err = c.drawFromSet(k, count)
 		if ids != nil || err != nil {
 			return ids, err

@@ -68,7 +68,13 @@ func (c *Call) warm(k *keyDoc, s *span, steps int64) (held bool, err error) {
 	n := k.Length
 	switch {
 	case n <= smallZSet, steps >= n/loadShare:
-	case c.Tx == nil && rand.Int64N(n) < loadOdds:
+	case c.Tx != nil:
+		if c.R.Holds(s.Index, s.From[:s.uidBytes]) {
+			return true, nil
+		}
+		c.want(s.Index, s.From[:s.uidBytes], n)
+		return false, nil
+	case rand.Int64N(n) < loadOdds:
 	default:
 		return false, nil
 	}
