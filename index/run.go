@@ -24,6 +24,8 @@ type Run struct {
 	levels [][]part // by size: a part of level n has about maxRecent·mergePartsⁿ entries
 	count  int
 	bytes  int64
+
+	filters []filter // of the parts of maxLevel, in their order
 }
 
 // part is sorted entries. No two parts of a run have an equal entry.
@@ -169,8 +171,12 @@ func (r *Run) settleLocked() {
 	}
 	r.levels[0] = append(level, sorted)
 	for n := 0; n < maxLevel && len(r.levels[n]) >= mergeParts; n++ {
-		r.levels[n+1] = append(r.levels[n+1], mergeOf(r.levels[n]))
+		merged := mergeOf(r.levels[n])
+		r.levels[n+1] = append(r.levels[n+1], merged)
 		r.levels[n] = nil
+		if n+1 == maxLevel {
+			r.filters = append(r.filters, newFilter(merged))
+		}
 	}
 }
 
@@ -247,8 +253,12 @@ func (r *Run) At(x schema.IndexID, key string, at schema.Timestamp) (found schem
 			found, ok = *e, true
 		}
 	}
-	for _, level := range r.levels {
-		for _, p := range level {
+	hash := hashKey(x, key)
+	for n, level := range r.levels {
+		for i, p := range level {
+			if n == maxLevel && !r.filters[i].mayHave(hash) {
+				continue
+			}
 			if e, has := p.at(x, key, at); has && e.TS > found.TS {
 				found, ok = e, true
 			}
