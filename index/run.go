@@ -24,6 +24,8 @@ type Run struct {
 	levels [][]part // by size: a part of level n has about maxRecent·mergePartsⁿ entries
 	count  int
 	bytes  int64
+
+	filters []filter // of the parts of maxLevel, in their order
 }
 
 // part is sorted entries. No two parts of a run have an equal entry.
@@ -164,14 +166,30 @@ func (r *Run) settleLocked() {
 	sortEntries(sorted)
 	level := r.levels[0]
 	if n := len(level); n > 0 && len(level[n-1])+len(sorted) <= maxRecent {
-		level[n-1] = mergeOf([]part{level[n-1], sorted})
+		level[n-1] = mergeTwo(level[n-1], sorted)
 		return
 	}
 	r.levels[0] = append(level, sorted)
 	for n := 0; n < maxLevel && len(r.levels[n]) >= mergeParts; n++ {
-		r.levels[n+1] = append(r.levels[n+1], mergeOf(r.levels[n]))
+		merged := mergeOf(r.levels[n])
+		r.levels[n+1] = append(r.levels[n+1], merged)
 		r.levels[n] = nil
+		if n+1 == maxLevel {
+			r.filters = append(r.filters, newFilter(merged))
+		}
 	}
+}
+
+// mergeTwo is the entries of two parts in one. It walks them: both are sorted,
+// and one is mostly a few entries that a reader wanted to see in order.
+func mergeTwo(a, b part) part {
+	merged := make(part, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		n := a.upTo(b[0])
+		merged = append(merged, a[:n]...)
+		a, b = b, a[n:]
+	}
+	return append(append(merged, a...), b...)
 }
 
 // mergeOf is the entries of several parts in one.
@@ -235,8 +253,12 @@ func (r *Run) At(x schema.IndexID, key string, at schema.Timestamp) (found schem
 			found, ok = *e, true
 		}
 	}
-	for _, level := range r.levels {
-		for _, p := range level {
+	hash := hashKey(x, key)
+	for n, level := range r.levels {
+		for i, p := range level {
+			if n == maxLevel && !r.filters[i].mayHave(hash) {
+				continue
+			}
 			if e, has := p.at(x, key, at); has && e.TS > found.TS {
 				found, ok = e, true
 			}
@@ -300,4 +322,14 @@ func (p part) at(x schema.IndexID, key string, at schema.Timestamp) (schema.Entr
 // after is the position of the first entry greater than e.
 func (p part) after(e schema.Entry) int {
 	return sort.Search(len(p), func(i int) bool { return compare(p[i], e) > 0 })
+}
+
+// upTo is after for a place that is near the beginning.
+func (p part) upTo(e schema.Entry) int {
+	near := 1
+	for near <= len(p) && compare(p[near-1], e) <= 0 {
+		near *= 2
+	}
+	from := near / 2
+	return from + p[from:min(near, len(p))].after(e)
 }

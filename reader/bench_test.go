@@ -64,7 +64,7 @@ func BenchmarkMerge(b *testing.B) {
 			v := g.view()
 			b.ReportAllocs()
 			for b.Loop() {
-				m := v.sources(whole("g"))
+				m := v.sources(whole("g"), maxChunk)
 				n := 0
 				for {
 					_, ok, err := m.next()

@@ -176,6 +176,11 @@ func (h *Head) fill(row *schema.Row, at schema.Timestamp) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if at == schema.MaxTimestamp { // a transaction: nobody else writes
+		h.docs.fill(row)
+		h.shrinkLocked()
+		return
+	}
 	runs := h.tail.Runs() // before the watermark: a merge may end between the two
 	x := schema.ByID(row.Table)
 	if h.tail.Watermark() > at || runs.Active.Newer(x, row.ID, row.TS) ||

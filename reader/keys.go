@@ -29,7 +29,7 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 			yield("", ErrCold)
 			return
 		}
-		m := v.sources(r)
+		m := v.sources(r, max(skip, limit))
 		for n := 0; n < limit; {
 			e, ok, err := m.next()
 			if err != nil {
@@ -62,7 +62,7 @@ func (v *View) CountRange(t *index.Table, r schema.KeyRange) (int, error) {
 	if v.hot {
 		return 0, ErrCold
 	}
-	m := v.sources(r)
+	m := v.sources(r, firstChunk)
 	for n := 0; ; n++ {
 		_, ok, err := m.next()
 		if err != nil {
@@ -128,22 +128,35 @@ func bounds(tr *tree, r schema.KeyRange) (from, to int) {
 	return from, to
 }
 
-// walkTree is Keys in a tree.
+// walkTree is Keys in a tree. Ranks are looked up only where keys are skipped.
 func walkTree(tr *tree, r schema.KeyRange, skip, limit int, yield func(string, error) bool) {
-	from, to := bounds(tr, r)
-	if skip < 0 || skip >= to-from {
-		return
-	}
-	n := min(to-from-skip, limit)
 	visit := func(key string, _ element) bool {
-		n--
-		return yield(key, nil) && n > 0
+		if !contains(r, key) {
+			return false
+		}
+		limit--
+		return yield(key, nil) && limit > 0
 	}
-	if r.Reverse {
-		first, _, _ := tr.GetAt(to - 1 - skip)
-		tr.Descend(first, visit)
-		return
+	start := r.From
+	if skip != 0 {
+		from, to := bounds(tr, r)
+		if skip < 0 || skip >= to-from {
+			return
+		}
+		rank := from + skip
+		if r.Reverse {
+			rank = to - 1 - skip
+		}
+		start, _, _ = tr.GetAt(rank)
 	}
-	first, _, _ := tr.GetAt(from + skip)
-	tr.Ascend(first, visit)
+	switch {
+	case !r.Reverse:
+		tr.Ascend(start, visit)
+	case skip != 0:
+		tr.Descend(start, visit)
+	case r.To == "":
+		tr.Reverse(visit)
+	default:
+		tr.Descend(r.To, func(key string, e element) bool { return key == r.To || visit(key, e) })
+	}
 }

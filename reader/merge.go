@@ -5,8 +5,9 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// A scan asks each source for a first chunk of firstChunk entries and doubles
-// it up to maxChunk: small ranges cost little, long ones few calls.
+// A scan asks each source for a first chunk of firstChunk entries, or of as many
+// as it needs if they are fewer, and doubles it up to maxChunk: small ranges
+// cost little, long ones few calls.
 const (
 	firstChunk = 16
 	maxChunk   = 512
@@ -44,15 +45,15 @@ type merge struct {
 	reverse bool
 }
 
-func runCursor(run *index.Run, r schema.KeyRange, at schema.Timestamp) cursor {
-	return cursor{rest: r, size: firstChunk, fill: func(dst []schema.Entry, r schema.KeyRange, limit int) ([]schema.Entry, schema.KeyRange, bool, error) {
+func runCursor(run *index.Run, r schema.KeyRange, at schema.Timestamp, size int) cursor {
+	return cursor{rest: r, size: size, fill: func(dst []schema.Entry, r schema.KeyRange, limit int) ([]schema.Entry, schema.KeyRange, bool, error) {
 		entries, rest, done := run.Scan(dst, r, at, limit)
 		return entries, rest, done, nil
 	}}
 }
 
-func fileCursor(v *View, r schema.KeyRange) cursor {
-	return cursor{rest: r, size: firstChunk, fill: func(dst []schema.Entry, r schema.KeyRange, limit int) ([]schema.Entry, schema.KeyRange, bool, error) {
+func fileCursor(v *View, r schema.KeyRange, size int) cursor {
+	return cursor{rest: r, size: size, fill: func(dst []schema.Entry, r schema.KeyRange, limit int) ([]schema.Entry, schema.KeyRange, bool, error) {
 		s, err := v.session()
 		if err != nil {
 			return nil, r, false, err

@@ -106,7 +106,7 @@ func (v *View) scanSources(t *index.Table, k rangeKey, r schema.KeyRange, limit 
 		return
 	}
 	found := adoption{key: k, table: t, tree: new(tree), at: v.at}
-	m := v.sources(r)
+	m := v.sources(r, limit)
 	for ; limit > 0; limit-- {
 		e, ok, err := m.next()
 		if err != nil {
@@ -148,13 +148,15 @@ func (a *adoption) add(item Item, e schema.Entry, budget int64) bool {
 	return true
 }
 
-func (v *View) sources(r schema.KeyRange) merge {
-	m := merge{reverse: r.Reverse}
-	m.cursors = append(m.cursors, runCursor(v.runs.Active, r, v.at))
+// sources are the tail and the file, to read about limit entries from.
+func (v *View) sources(r schema.KeyRange, limit int) merge {
+	size := min(limit, firstChunk)
+	m := merge{reverse: r.Reverse, cursors: make([]cursor, 0, 3)}
+	m.cursors = append(m.cursors, runCursor(v.runs.Active, r, v.at, size))
 	if v.runs.Frozen != nil {
-		m.cursors = append(m.cursors, runCursor(v.runs.Frozen, r, v.at))
+		m.cursors = append(m.cursors, runCursor(v.runs.Frozen, r, v.at, size))
 	}
-	m.cursors = append(m.cursors, fileCursor(v, r))
+	m.cursors = append(m.cursors, fileCursor(v, r, size))
 	return m
 }
 
@@ -241,7 +243,7 @@ func (v *View) span(t *index.Table, k rangeKey) (*span, error) {
 // readTree reads a whole range from tail and file.
 func (v *View) readTree(t *index.Table, k rangeKey) (*tree, int64, error) {
 	found := adoption{tree: new(tree)}
-	m := v.sources(prefixRange(k.index, k.prefix))
+	m := v.sources(prefixRange(k.index, k.prefix), maxChunk)
 	for {
 		e, ok, err := m.next()
 		if err != nil {
@@ -272,7 +274,7 @@ func (v *View) Count(t *index.Table, prefix string) (int, error) {
 	if v.hot {
 		return 0, ErrCold
 	}
-	m := v.sources(prefixRange(schema.ByID(t.ID), prefix))
+	m := v.sources(prefixRange(schema.ByID(t.ID), prefix), firstChunk)
 	for n := 0; ; n++ {
 		_, ok, err := m.next()
 		if err != nil {

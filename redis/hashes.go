@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/firndb/firn"
@@ -187,10 +188,11 @@ func (c *Call) closeHash(h *openedHash) error {
 
 // setField stores a field in h.key, whose document the caller writes after the
 // last one, and says whether it is new. A field that would expire does so no
-// more.
+// more. One that has the value already is not written again: the key's new
+// version says that the command came.
 func (c *Call) setField(h *openedHash, field, value []byte) (added bool, err error) {
 	id := c.elementID(h.key.UID, field)
-	_, err = c.R.Get(c.work.elements, id)
+	doc, err := c.R.Get(c.work.elements, id)
 	if err != nil && err != firn.ErrNotFound {
 		return false, err
 	}
@@ -203,6 +205,9 @@ func (c *Call) setField(h *openedHash, field, value []byte) (added bool, err err
 		if added = expired(end, c.now()); added {
 			h.key.Length--
 		}
+	}
+	if !added && bytes.Equal(doc.Value, value) {
+		return false, nil
 	}
 	return added, c.putField(h, id, field, value, added)
 }

@@ -363,3 +363,44 @@ func TestFieldEndsAreRefusedUnlessExact(t *testing.T) {
 		}
 	}
 }
+
+// TestFieldsAreWrittenWhenTheyChange: HSET of the value that a field has makes
+// a version of the key and none of the field.
+func TestFieldsAreWrittenWhenTheyChange(t *testing.T) {
+	o := newPlain(t)
+	versions := func(when string, want int) {
+		t.Helper()
+		n := 0
+		elements := o.session.srv.store.Table(elementsTable)
+		err := o.session.srv.store.View(func(s *firn.Snapshot) error {
+			for item, err := range s.Scan(firn.Range{Index: elements.ByID()}) {
+				if err != nil {
+					return err
+				}
+				for _, err := range s.Versions(elements, []byte(item.Key), firn.VersionRange{}) {
+					if err != nil {
+						return err
+					}
+					n++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n != want {
+			t.Errorf("versions of fields %s\n got %d\nwant %d", when, n, want)
+		}
+	}
+	o.ask(t, "HSET h f v")
+	versions("at first", 1)
+	then := o.lastTS(t)
+	o.ask(t, "HSET h f v")
+	versions("after the same value", 1)
+	if o.lastTS(t) == then {
+		t.Error("the key has no new version")
+	}
+	o.ask(t, "HSET h f w")
+	versions("after another value", 2)
+}

@@ -143,6 +143,48 @@ func TestHotSetsGiveEveryMemberEquallyOften(t *testing.T) {
 	}
 }
 
+// TestPopsBringLargeCollectionsIntoMemory: what is popped from often is read by
+// the sweeper's goroutine, and found in memory then.
+func TestPopsBringLargeCollectionsIntoMemory(t *testing.T) {
+	const size = maxLoadedMembers + 1000
+	o := newPlain(t)
+	srv := o.session.srv
+	o.fillSet(t, "huge", size)
+	wanted := false
+	for range 30 * size / loadOdds {
+		o.ask(t, "SPOP huge")
+		if wanted = len(srv.warming.wanted) > 0; wanted {
+			break
+		}
+	}
+	if !wanted {
+		t.Fatal("nobody asked for the set")
+	}
+	r := <-srv.warming.wanted
+	srv.warming.wanted <- r
+	if err := srv.warm(); err != nil {
+		t.Fatal(err)
+	}
+	err := srv.store.View(func(s *firn.Snapshot) error {
+		if !s.Holds(r.index, r.prefix) {
+			t.Error("the set is not in memory")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := o.ask(t, "SCARD huge")
+	popped := o.members(t, "SPOP huge 10")
+	slices.Sort(popped)
+	if n := len(slices.Compact(popped)); n != 10 {
+		t.Errorf("SPOP huge 10: got %d members", n)
+	}
+	if after := o.ask(t, "SCARD huge"); after == before {
+		t.Errorf("SCARD stays at %s", after)
+	}
+}
+
 func TestWritesThatChangeNothingWriteNothing(t *testing.T) {
 	o := newPlain(t)
 	o.ask(t, "SADD s a b")

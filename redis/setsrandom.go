@@ -29,6 +29,9 @@ func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
 	index := c.work.elements.ByID()
 	if k.Length > maxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
 		!c.R.Holds(index, c.elementPrefix(k.UID)) {
+		if c.Tx != nil {
+			c.want(index, c.elementPrefix(k.UID), k.Length)
+		}
 		items, err := c.drawMany(index, appendUID(nil, k.UID), count)
 		if err != nil {
 			return nil, err

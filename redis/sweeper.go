@@ -17,7 +17,8 @@ const (
 
 // Sweeper ends keys, and fields of hashes, that have expired, so that history says when they went
 // and nothing has to pass over them. Reads treat them as absent already
-// before: what they see does not depend on it.
+// before: what they see does not depend on it. Between sweeps it reads large
+// collections that are wanted in memory: see warming.
 //
 // Run is the only goroutine, started and owned by the caller and stopped by
 // its context; the store must stay open until Run has returned. The clock is
@@ -67,6 +68,11 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
+		}
+		if s.server != nil {
+			if err := s.server.warm(); err != nil && !errors.Is(err, firn.ErrClosed) {
+				s.server.opts.Logger.Warn("read a collection into memory", "error", err)
+			}
 		}
 		if s.server != nil && s.server.passive.Load() {
 			continue

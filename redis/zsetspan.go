@@ -22,9 +22,6 @@ const (
 	// A question about few members loads a large set of n in loadOdds of n
 	// cases, which doubles what such questions cost until the set is there.
 	loadOdds = 64
-	// Such a question in a transaction loads at most so many members: everybody
-	// who writes waits for it, a tenth of a second.
-	maxLoadInTx = 100_000
 )
 
 // span is the entries of a sorted set that a walk may visit.
@@ -71,7 +68,13 @@ func (c *Call) warm(k *keyDoc, s *span, steps int64) (held bool, err error) {
 	n := k.Length
 	switch {
 	case n <= smallZSet, steps >= n/loadShare:
-	case (c.Tx == nil || n <= maxLoadInTx) && rand.Int64N(n) < loadOdds:
+	case c.Tx != nil:
+		if c.R.Holds(s.Index, s.From[:s.uidBytes]) {
+			return true, nil
+		}
+		c.want(s.Index, s.From[:s.uidBytes], n)
+		return false, nil
+	case rand.Int64N(n) < loadOdds:
 	default:
 		return false, nil
 	}

@@ -1,0 +1,63 @@
+package redis
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/firndb/firn"
+)
+
+// Pops from a large collection are cheap while its elements are in memory in
+// order, and dear while they are not; but a transaction may not read a large
+// collection, because all other writes would wait for it. So now and then one
+// asks for it, and the goroutine of the sweeper reads it, beside the writes.
+
+// maxWarmShare is the part of the sweeper's time, one in so many, that goes
+// into reading collections: one that does not stay is not read all the time.
+const maxWarmShare = 4
+
+// coldRange is the elements of a collection that are wanted in memory.
+type coldRange struct {
+	index  *firn.Index
+	prefix []byte
+	n      int
+}
+
+// warming is what the server's transactions ask for. It is safe for concurrent
+// use, but for next, which is the sweeper's.
+type warming struct {
+	wanted chan coldRange // capacity 1: what does not fit will be asked for again
+	next   time.Time      // not to be read before
+}
+
+// want asks for a large collection of n elements in about loadOdds of n cases,
+// so that it is worth its while.
+func (c *Call) want(index *firn.Index, prefix []byte, n int64) {
+	if c.Session == nil || rand.Int64N(n) >= loadOdds {
+		return
+	}
+	select {
+	case c.Session.srv.warming.wanted <- coldRange{index, append([]byte(nil), prefix...), int(n)}:
+	default:
+	}
+}
+
+// warm reads what is wanted into memory, if anything is.
+func (srv *Server) warm() error {
+	now := time.Now()
+	if now.Before(srv.warming.next) {
+		return nil
+	}
+	select {
+	case r := <-srv.warming.wanted:
+		err := srv.store.View(func(s *firn.Snapshot) error {
+			_, err := s.Warm(r.index, r.prefix, r.n)
+			return err
+		})
+		took := time.Since(now)
+		srv.warming.next = now.Add(maxWarmShare * took)
+		return err
+	default:
+		return nil
+	}
+}
