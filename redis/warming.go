@@ -30,10 +30,14 @@ type warming struct {
 	next   time.Time      // not to be read before
 }
 
-// want asks for a large collection of n elements in about loadOdds of n cases,
+// wantOdds is loadOdds for what is read beside the transactions: nobody waits
+// for it, so it may come sooner.
+const wantOdds = 64 * loadOdds
+
+// want asks for a large collection of n elements in about wantOdds of n cases,
 // so that it is worth its while.
 func (c *Call) want(index *firn.Index, prefix []byte, n int64) {
-	if c.Session == nil || rand.Int64N(n) >= loadOdds {
+	if c.Session == nil || rand.Int64N(n) >= wantOdds {
 		return
 	}
 	select {

@@ -11,8 +11,10 @@ const (
 
 // boundMemory makes the collector work harder once the heap outgrows what
 // --memory and the rest need, and leaves it at rest below. The limit is soft:
-// a process that needs more gets it.
+// a process that needs more gets it. It is twice --memory and the base: the
+// index tail takes up to half of --memory while it is merged, and with only a
+// quarter more the collector took up to 26 % of the time.
 func boundMemory(documents int64) {
 	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(documents + documents/4 + baseBytes)
+	debug.SetMemoryLimit(2*documents + baseBytes)
 }
