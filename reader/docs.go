@@ -105,6 +105,7 @@ func (d *docs) shrink(budget int64) {
 			continue
 		}
 		d.evict(s)
+		d.hand++ // past what took its place: that is the newest, and its turn is a round later
 	}
 }
 
