@@ -59,6 +59,11 @@ func (v *View) CountRange(t *index.Table, r schema.KeyRange) (int, error) {
 		from, to := bounds(tr, r)
 		return max(to-from, 0), nil
 	}
+	return v.countSources(t, r)
+}
+
+// countSources counts the entries of a range in tail and file.
+func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
 	if v.hot {
 		return 0, ErrCold
 	}
@@ -66,7 +71,7 @@ func (v *View) CountRange(t *index.Table, r schema.KeyRange) (int, error) {
 	for n := 0; ; n++ {
 		_, ok, err := m.next()
 		if err != nil {
-			return 0, fmt.Errorf("count keys of %s at %d: %w", t.Name, v.at, err)
+			return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
 		}
 		if !ok {
 			return n, nil
@@ -95,21 +100,6 @@ func (v *View) Warm(t *index.Table, x schema.IndexID, prefix string, n int) (hel
 // typicalKeyBytes is what Warm takes a key to be long behind its prefix. A
 // wrong guess costs reading a range that then does not stay.
 const typicalKeyBytes = 32
-
-// sharedTree is treeFor without the copy that lets a transaction write while
-// it walks.
-func (v *View) sharedTree(k rangeKey) *tree {
-	if k.prefix == "" || !v.tx {
-		return v.treeFor(k)
-	}
-	v.head.mu.RLock()
-	defer v.head.mu.RUnlock()
-	if s := v.head.ranges.byKey[k]; s != nil {
-		s.used.Store(true)
-		return s.work
-	}
-	return nil
-}
 
 // rankIn is how many keys of a tree come before key.
 func rankIn(tr *tree, key string) int {

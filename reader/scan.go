@@ -52,6 +52,16 @@ func spanFor(t *index.Table, r schema.KeyRange) (k rangeKey, whole bool) {
 // must look elsewhere. To a transaction it is a copy that its writes leave
 // alone.
 func (v *View) treeFor(k rangeKey) *tree {
+	tr := v.sharedTree(k)
+	if tr != nil && v.tx {
+		return tr.IsoCopy()
+	}
+	return tr
+}
+
+// sharedTree is treeFor without the copy: a transaction must not write while
+// it walks.
+func (v *View) sharedTree(k rangeKey) *tree {
 	if k.prefix == "" {
 		return nil
 	}
@@ -62,7 +72,7 @@ func (v *View) treeFor(k rangeKey) *tree {
 	}
 	if s := v.head.ranges.byKey[k]; s != nil {
 		s.used.Store(true)
-		return s.work.IsoCopy()
+		return s.work
 	}
 	return nil
 }
@@ -219,13 +229,7 @@ func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordere
 
 // Holds says whether the range of a prefix is in memory, as the view sees it.
 func (v *View) Holds(x schema.IndexID, prefix string) bool {
-	k := rangeKey{x, prefix}
-	v.head.mu.RLock()
-	defer v.head.mu.RUnlock()
-	if v.tx {
-		return v.head.ranges.byKey[k] != nil
-	}
-	return v.head.ranges.published(k, v.at) != nil
+	return v.sharedTree(rangeKey{x, prefix}) != nil
 }
 
 // span is the range as the running transaction sees it, loaded if need be.
@@ -271,19 +275,7 @@ func (v *View) Count(t *index.Table, prefix string) (int, error) {
 			return int(n), nil
 		}
 	}
-	if v.hot {
-		return 0, ErrCold
-	}
-	m := v.sources(prefixRange(schema.ByID(t.ID), prefix), firstChunk)
-	for n := 0; ; n++ {
-		_, ok, err := m.next()
-		if err != nil {
-			return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
-		}
-		if !ok {
-			return n, nil
-		}
-	}
+	return v.countSources(t, prefixRange(schema.ByID(t.ID), prefix))
 }
 
 // counted is the count that the head keeps.
