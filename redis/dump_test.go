@@ -46,6 +46,7 @@ var dumpedValues = []struct {
 	{"zset", 200, "ZADD k # a# -#.25 b# inf c -inf d 0.1 e", "ZRANGE k 0 -1 WITHSCORES", 0},
 	{"stream", 3, "XADD k #-1 f # g x\nXADD k 9-9 other v f 1", "XRANGE k - +\nXLEN k", 0},
 	{"stream/nodes", 350, "XADD k #-# f v# g w\nXDEL k 5-5 350-350\nXADD k 1000-* f # g w", "XRANGE k - +\nXLEN k\nXADD k 350-350 f v", 0},
+	{"stream/cut", 300, "XADD k 1-# f v#\nXTRIM k MAXLEN 250", "XTRIM k MAXLEN ~ 151\nXRANGE k - + COUNT 1", 0},
 	{"stream/empty", 1, "XADD k 5-5 f v\nXDEL k 5-5", "XRANGE k - +\nXADD k 5-5 f v\nXINFO STREAM k FULL", 0},
 	{
 		"stream/groups", 8, "XADD k #-1 f #\nXGROUP CREATE k g 0\nXGROUP CREATE k none $\nXGROUP CREATECONSUMER k g idle\n" +

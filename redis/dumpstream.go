@@ -25,7 +25,7 @@ func (c *Call) wholeLog(k *keyDoc) (*rdb.Log, error) {
 			}
 			fields = append(fields, b)
 		}
-		l.Entries = append(l.Entries, rdb.Entry{ID: dumpedID(e.id), Fields: fields})
+		l.Entries = append(l.Entries, rdb.Entry{ID: dumpedID(e.id), Fields: fields, Begins: e.begins || len(l.Entries) == 0})
 	}
 	var groups []streamGroup // first: walks share scratch memory
 	for g, err := range c.streamGroups(k) {
@@ -77,9 +77,16 @@ func (c *Call) wholeGroup(u uid, g *streamGroup) (rdb.Group, error) {
 func (c *Call) newLog(l *rdb.Log) (keyDoc, error) {
 	s, st := slot{key: keyDoc{Kind: kindStream, UID: c.newUID()}}, stream{}
 	for _, e := range l.Entries {
-		if err := c.addEntry(&s, &st, restoredID(e.ID), e.Fields); err != nil {
+		if e.Begins {
+			st.nodes++
+		}
+		if err := c.putEntry(&s, &st, restoredID(e.ID), e.Fields, e.Begins); err != nil {
 			return keyDoc{}, err
 		}
+	}
+	if st.nodes > 0 {
+		st.node = restoredNode(&l.Tail)
+		st.node.last = st.last
 	}
 	for i := range l.Groups {
 		st.groups++
@@ -94,6 +101,14 @@ func (c *Call) newLog(l *rdb.Log) (keyDoc, error) {
 }
 
 func restoredID(id rdb.ID) streamID { return streamID{id.Ms, id.Seq} }
+
+func restoredNode(n *rdb.Node) streamNode {
+	h := newFieldsHash()
+	for _, field := range n.Fields {
+		h.add(field)
+	}
+	return streamNode{first: restoredID(n.First), entries: n.Entries, bytes: n.Bytes, fields: uint32(h)}
+}
 
 // newGroup stores a group of a stream under a serial.
 func (c *Call) newGroup(u uid, serial int64, l *rdb.Group) error {

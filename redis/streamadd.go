@@ -133,7 +133,11 @@ func xAdd(c *Call) error {
 
 // addEntry stores an entry behind all others. The caller writes the key.
 func (c *Call) addEntry(s *slot, st *stream, id streamID, fields [][]byte) error {
-	begins := st.beginsNode(s.key.Length, id, fields)
+	return c.putEntry(s, st, id, fields, st.beginsNode(s.key.Length, id, fields))
+}
+
+// putEntry stores an entry whose node is accounted for.
+func (c *Call) putEntry(s *slot, st *stream, id streamID, fields [][]byte, begins bool) error {
 	if s.key.Length == 0 {
 		st.first = id
 	}

@@ -51,16 +51,25 @@ func (st *stream) closeNode() {
 	}
 }
 
-// hashFields is a hash (FNV-1a) of the fields' names, values skipped.
+// hashFields is the hash of the fields' names, values skipped.
 func hashFields(fields [][]byte) uint32 {
-	h := uint32(2166136261)
+	h := newFieldsHash()
 	for i := 0; i < len(fields); i += 2 {
-		for _, b := range fields[i] {
-			h = (h ^ uint32(b)) * 16777619
-		}
-		h = (h ^ 0x100) * 16777619
+		h.add(fields[i])
 	}
-	return h
+	return uint32(h)
+}
+
+// fieldsHash is a hash (FNV-1a) of names.
+type fieldsHash uint32
+
+func newFieldsHash() fieldsHash { return 2166136261 }
+
+func (h *fieldsHash) add(name []byte) {
+	for _, b := range name {
+		*h = (*h ^ fieldsHash(b)) * 16777619
+	}
+	*h = (*h ^ 0x100) * 16777619
 }
 
 // A node is a listpack: 7 bytes around its elements; first the number of live

@@ -167,7 +167,7 @@ func (c *Call) measureHead(k *keyDoc, st *stream) error {
 	if st.head.entries > 0 {
 		return nil
 	}
-	for e, err := range c.streamEntries(k, st, st.whole(), false, streamNodeEntries+1) {
+	for e, err := range c.streamEntries(k, st, st.whole(), false, 0) {
 		if err != nil {
 			return err
 		}

@@ -77,6 +77,9 @@ func checkRoundTrip(t *testing.T, v *Value) {
 		t.Fatalf("%v of %d bytes: %v", v.Kind, len(payload), err)
 	}
 	got.Compact = v.Compact
+	if v.Kind == Stream {
+		got.Stream.Tail = v.Stream.Tail // not written
+	}
 	if !reflect.DeepEqual(got, v) {
 		t.Errorf("got %s\nwant %s", brief(got), brief(v))
 	}
@@ -125,9 +128,9 @@ func sampleLog() *Log {
 			fields = append(fields, []byte("h"), nil)
 			fields[5] = []byte{}
 		}
-		l.Entries = append(l.Entries, Entry{ID{i / 3 * 1000, i%3*5 + 1}, fields})
+		l.Entries = append(l.Entries, Entry{ID{i / 3 * 1000, i%3*5 + 1}, fields, i%90 == 0})
 	}
-	l.Entries = append(l.Entries, Entry{ID{1 << 63, 0}, [][]byte{{}, {}}}, Entry{ID{math.MaxUint64, 2}, [][]byte{{}, {}}})
+	l.Entries = append(l.Entries, Entry{ID{1 << 63, 0}, [][]byte{{}, {}}, true}, Entry{ID{math.MaxUint64, 2}, [][]byte{{}, {}}, false})
 	l.Groups = []Group{
 		{Name: []byte("empty"), Read: -1},
 		{
@@ -145,6 +148,14 @@ func TestStreamsComeBack(t *testing.T) {
 	checkRoundTrip(t, &Value{Kind: Stream, Stream: sampleLog()})
 	checkRoundTrip(t, &Value{Kind: Stream, Stream: &Log{Last: ID{5, 5}, MaxDeleted: ID{5, 5}, Added: 3}})
 	checkRoundTrip(t, &Value{Kind: Stream, Stream: &Log{}})
+	got, err := Decode(Append(nil, &Value{Kind: Stream, Stream: sampleLog()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 7 bytes around it, 2, 0, 1, a field of 0 bytes, 0; of each entry flags, ms, seq, value and count.
+	if want := (Node{ID{1 << 63, 0}, [][]byte{{}}, 2, 7 + 5*2 + 5*2 + 4*2 + 10}); !reflect.DeepEqual(got.Stream.Tail, want) {
+		t.Errorf("last node: got %+v, want %+v", got.Stream.Tail, want)
+	}
 }
 
 func TestLZFUnpacksWhatItPacks(t *testing.T) {

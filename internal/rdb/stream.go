@@ -22,12 +22,22 @@ type Log struct {
 	MaxDeleted ID     // zero: none was deleted
 	Added      uint64 // entries that there ever were
 	Groups     []Group
+	Tail       Node // the last node; read, not written
 }
 
 // Entry is an entry of a stream: fields and values in turn, at least one pair.
 type Entry struct {
 	ID     ID
 	Fields [][]byte
+	Begins bool // it is the first of its node; that of the stream always is
+}
+
+// Node is what decides whether a node of a stream takes one more entry.
+type Node struct {
+	First   ID       // the first entry that it ever had
+	Fields  [][]byte // that entry's, without values
+	Entries int64    // deleted ones too
+	Bytes   int64
 }
 
 // Group is a consumer group of a stream. Names are not twice in a stream, nor
@@ -56,9 +66,8 @@ type Consumer struct {
 	Active int64 // ms; -1: not known; not written
 }
 
-// A stream's entries are kept in listpacks of up to nodeEntries. Each is under
-// the id of its first entry, the master, as 16 bytes, big endian. It begins
-// with
+// A stream's entries are kept in nodes, which are listpacks. Each is under the
+// id of its first entry, the master, as 16 bytes, big endian. It begins with
 //
 //	count of live entries, count of deleted ones,
 //	number of the master's fields, the fields, 0
@@ -72,19 +81,15 @@ type Consumer struct {
 const (
 	entryDeleted = 1
 	entrySame    = 2 // it has the fields of the master
-
-	// What Redis puts into a node by default: stream-node-max-entries and
-	// stream-node-max-bytes.
-	nodeEntries = 100
-	nodeBytes   = 4096
 )
 
 // log reads a stream.
 func (s *source) log(form byte) *Log {
 	l := &Log{}
 	for range s.count(2) {
-		master := s.rawID()
-		s.logNode(l, master, s.listpack(s.string()))
+		master, node := s.rawID(), s.string()
+		l.Tail = Node{First: master, Bytes: int64(len(node))}
+		s.logNode(l, s.listpack(node))
 		if s.bad {
 			return nil
 		}
@@ -128,21 +133,23 @@ func (s *source) bareID() ID { return ID{s.big(8), s.big(8)} }
 
 func (s *source) id() ID { return ID{s.length(), s.length()} }
 
-// logNode adds the entries of one listpack to a stream.
-func (s *source) logNode(l *Log, master ID, q sequence) {
+// logNode adds the entries of the node l.Tail to a stream.
+func (s *source) logNode(l *Log, q sequence) {
 	live, deleted := q.number(), q.number()
 	n := q.size(1)
 	fields := make([][]byte, 0, n)
 	for range n {
 		fields = append(fields, q.read().bytes())
 	}
+	master, begins := l.Tail.First, true
+	l.Tail.Fields, l.Tail.Entries = fields, live+deleted
 	if q.number() != 0 {
 		q.fail()
 	}
 	for q.more() {
 		flags := q.number()
 		id := ID{master.Ms + uint64(q.number()), master.Seq + uint64(q.number())}
-		e := Entry{ID: id, Fields: q.entryFields(flags, fields)}
+		e := Entry{ID: id, Fields: q.entryFields(flags, fields), Begins: begins}
 		if flags&^(entryDeleted|entrySame) != 0 || len(e.Fields) == 0 {
 			q.fail()
 		}
@@ -157,6 +164,7 @@ func (s *source) logNode(l *Log, master ID, q sequence) {
 			break
 		}
 		l.Entries = append(l.Entries, e)
+		begins = false
 	}
 	if q.bad || live != 0 || deleted != 0 {
 		s.fail()
@@ -279,7 +287,10 @@ func (s *source) consumer(g *Group, form byte) (held int) {
 func appendLog(dst []byte, l *Log) []byte {
 	var nodes [][]Entry
 	for rest := l.Entries; len(rest) > 0; {
-		n := nodeLength(rest)
+		n := 1
+		for n < len(rest) && !rest[n].Begins {
+			n++
+		}
 		nodes = append(nodes, rest[:n])
 		rest = rest[n:]
 	}
@@ -307,20 +318,6 @@ func appendLog(dst []byte, l *Log) []byte {
 
 func appendBareID(dst []byte, id ID) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, id.Ms), id.Seq)
-}
-
-// nodeLength is how many of the entries belong into the first node.
-func nodeLength(entries []Entry) int {
-	size := 0
-	for i, e := range entries {
-		for _, text := range e.Fields {
-			size += len(text)
-		}
-		if i > 0 && (i == nodeEntries || size > nodeBytes) {
-			return i
-		}
-	}
-	return len(entries)
 }
 
 // newLogNode is the listpack of some entries.
