@@ -38,6 +38,10 @@ var (
 	files    = map[uintptr]openFile{} // by sqlite3_file
 )
 
+// registering is held from copying the platform's file system to linking the
+// copy into SQLite's list: the copied structure is itself a link of that list.
+var registering sync.Mutex
+
 type openFile struct {
 	disk *Disk
 	path string // "" if the file is temporary
@@ -46,6 +50,8 @@ type openFile struct {
 // Register makes a disk under a name that no other file system has. The
 // caller calls Unregister once nothing uses it.
 func Register(name string) (*Disk, error) {
+	registering.Lock()
+	defer registering.Unlock()
 	tls := libc.NewTLS()
 	s := &shim{tls: tls}
 	var err error
@@ -70,7 +76,7 @@ func Register(name string) (*Disk, error) {
 	disks[s.vfs] = d
 	registry.Unlock()
 	if rc := sqlite3.Xsqlite3_vfs_register(tls, s.vfs, 0); rc != sqlite3.SQLITE_OK {
-		d.Unregister()
+		d.unregister()
 		return nil, fmt.Errorf("crashvfs: register %q: SQLite answers %d", name, rc)
 	}
 	return d, nil
@@ -81,6 +87,12 @@ var errNoMemory = errors.New("out of memory")
 // Unregister takes the file system away. No file on it may be open. The log
 // stays readable.
 func (d *Disk) Unregister() {
+	registering.Lock()
+	defer registering.Unlock()
+	d.unregister()
+}
+
+func (d *Disk) unregister() {
 	registry.Lock()
 	delete(disks, d.vfs.vfs)
 	registry.Unlock()
