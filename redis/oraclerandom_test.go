@@ -201,8 +201,15 @@ type generator struct {
 // command comes.
 const soon = 2 * time.Millisecond
 
+// newGenerator draws the same commands in every run of make test: a difference
+// that only new ones find is no news about the change that is tested. A soak
+// draws new ones.
 func newGenerator(t testing.TB) *generator {
-	seed := uint64(envNumber(t, "FIRN_SEED", int(rand.Uint32())))
+	fresh := 1
+	if os.Getenv("FIRN_SOAK") != "" {
+		fresh = int(rand.Uint32())
+	}
+	seed := uint64(envNumber(t, "FIRN_SEED", fresh))
 	t.Logf("seed %d", seed)
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), grammar: wholeGrammar(), seed: seed}
 	g.lines = strings.Split(g.templates, "\n")
