@@ -26,6 +26,23 @@ type TableSpec struct {
 	// Indexes are the table's declared indexes. The store remembers their
 	// names and their order; new ones are added at the end.
 	Indexes []IndexSpec
+
+	// Scope is whose history a document's is, see Retention: nil means that
+	// the table is the group and the id the member. It must be quick.
+	Scope func(id string) Scope
+
+	// Owns calls own for each range of another table, ids that begin with
+	// prefix, that exists only through this version of the document. Once no
+	// document owns a range any more, it is no longer read, and forgotten when
+	// that moment passes the horizon. Owned ranges are replaced in the same
+	// transaction as the version that stops to name them. It must be a pure
+	// function, and is never called for deleted documents.
+	Owns func(id string, value []byte, own func(table string, prefix []byte))
+
+	// Owned says that the documents are owned by documents of other tables,
+	// one of which is written in each transaction that writes one of these: they
+	// are kept as long as that one.
+	Owned bool
 }
 
 // IndexSpec declares an index of a table.

@@ -85,6 +85,10 @@ type Row struct {
 	// JSON says that Value is JSON text (stored as TEXT), and not a BLOB.
 	JSON bool
 
+	// Author is who wrote this version: a number that the store gives a
+	// meaning to; 0 is not said.
+	Author int64
+
 	// ID is the document's key in its table; any bytes, and not empty.
 	ID string
 

@@ -1,0 +1,195 @@
+package retention
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/firndb/firn/schema"
+)
+
+// ClassesGlobal is how far each policy has forgotten, in the file: a JSON
+// object from a policy's name to its Progress.
+const ClassesGlobal = "retention"
+
+// Progress is how far the scopes that share a policy have been forgotten.
+//
+//   - Horizon: what was replaced at or before it may be forgotten. It is in
+//     the file before anything is. A policy that counts versions has none.
+//   - Cursor: what was replaced at or before it is forgotten.
+//   - Applied: nothing that was replaced after it is forgotten.
+type Progress struct {
+	Horizon schema.Timestamp `json:"horizon,omitempty"`
+	Cursor  schema.Timestamp `json:"cursor,omitempty"`
+	Applied schema.Timestamp `json:"applied,omitempty"`
+}
+
+// State is how much of whose history is kept: the policies that are set, and
+// how far each has been applied. It is safe for concurrent use.
+//
+// The horizon of a scope is that of its policy, but not before the Start of
+// the records that it came by the policy through.
+type State struct {
+	mu       sync.RWMutex
+	fallback Policy // of the store, where no record says otherwise
+	created  schema.Timestamp
+	records  map[Scope]Record
+	classes  map[Policy]Progress
+
+	oldest  atomic.Int64 // the store's horizon
+	floor   atomic.Int64 // before it nothing can be read
+	ceiling atomic.Int64 // from it on everything can
+}
+
+// Load reads what the file says. Records are for Put.
+func (s *State) Load(session schema.Session, created schema.Timestamp, fallback Policy) error {
+	var h Horizon
+	if err := h.Load(session, created); err != nil {
+		return err
+	}
+	text, ok, err := session.Global(ClassesGlobal)
+	if err != nil {
+		return err
+	}
+	named := map[string]Progress{}
+	if ok {
+		if err := json.Unmarshal([]byte(text), &named); err != nil {
+			return fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.created, s.fallback = created, fallback
+	s.records, s.classes = map[Scope]Record{}, map[Policy]Progress{}
+	for name, p := range named {
+		policy, err := ParsePolicy(name)
+		if err != nil {
+			return fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
+		}
+		s.classes[policy] = p
+	}
+	s.records[Scope{}] = Record{Inherit: true, Start: h.Oldest()}
+	s.derive()
+	return nil
+}
+
+// Put makes r the record of a scope; nil removes it. What is kept in the
+// record of the store as Start never moves back.
+func (s *State) Put(scope Scope, r *Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	start := s.records[scope].Start
+	switch {
+	case r != nil:
+		kept := *r
+		kept.Start = max(kept.Start, start)
+		s.records[scope] = kept
+	case scope == Scope{}:
+		s.records[scope] = Record{Inherit: true, Start: start}
+	default:
+		delete(s.records, scope)
+	}
+	s.derive()
+}
+
+// Records are all records but that of a store that has no policy set.
+func (s *State) Records() map[Scope]Record {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := maps.Clone(s.records)
+	if all[Scope{}].Inherit {
+		delete(all, Scope{})
+	}
+	return all
+}
+
+// Effective is the policy that holds for a scope, and the scope that it is
+// set for.
+func (s *State) Effective(scope Scope) (Policy, Scope) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	p, tier, _ := s.effective(scope)
+	return p, tier
+}
+
+// effective also returns the latest Start on the way to the policy.
+func (s *State) effective(scope Scope) (p Policy, tier Scope, start schema.Timestamp) {
+	for _, t := range scope.tiers() {
+		r, ok := s.records[t]
+		if !ok {
+			continue
+		}
+		start = max(start, r.Start)
+		if !r.Inherit {
+			return r.Policy(), t, start
+		}
+	}
+	return s.fallback, Scope{}, start
+}
+
+// Horizon is the oldest moment at which a scope can be read. If versions is
+// not 0 it cannot be read before the versions-th newest version of its
+// document either; and where that is not known, not before applied.
+func (s *State) Horizon(scope Scope) (oldest, applied schema.Timestamp, versions int) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.horizon(scope)
+}
+
+func (s *State) horizon(scope Scope) (oldest, applied schema.Timestamp, versions int) {
+	p, _, start := s.effective(scope)
+	oldest = max(s.created, start)
+	if p.Versions > 0 {
+		return oldest, max(oldest, s.classes[p].Applied), p.Versions
+	}
+	oldest = max(oldest, s.classes[p].Horizon)
+	return oldest, oldest, 0
+}
+
+// GroupHorizon is the moment from which on every member of a group can be
+// read; of the group "", every member of every group.
+func (s *State) GroupHorizon(group string) schema.Timestamp {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.groupHorizon(group)
+}
+
+func (s *State) groupHorizon(group string) schema.Timestamp {
+	_, latest, _ := s.horizon(Scope{Group: group})
+	for scope := range s.records {
+		if group == "" || scope.Group == group {
+			_, applied, _ := s.horizon(scope)
+			latest = max(latest, applied)
+		}
+	}
+	return latest
+}
+
+// derive computes what is read without the lock.
+func (s *State) derive() {
+	oldest, ceiling, _ := s.horizon(Scope{})
+	floor := oldest
+	for scope := range s.records {
+		first, applied, versions := s.horizon(scope)
+		floor, ceiling = min(floor, first), max(ceiling, applied)
+		if versions > 0 {
+			ceiling = schema.MaxTimestamp
+		}
+	}
+	s.oldest.Store(int64(oldest))
+	s.floor.Store(int64(floor))
+	s.ceiling.Store(int64(ceiling))
+}
+
+// Oldest is the store's horizon: the oldest moment at which what has no policy
+// of its own can be read.
+func (s *State) Oldest() schema.Timestamp { return schema.Timestamp(s.oldest.Load()) }
+
+// Floor is the oldest moment at which anything can be read.
+func (s *State) Floor() schema.Timestamp { return schema.Timestamp(s.floor.Load()) }
+
+// Uniform says that at ts everything can be read, so that no scope needs to be
+// looked at.
+func (s *State) Uniform(ts schema.Timestamp) bool { return int64(ts) >= s.ceiling.Load() }
