@@ -241,20 +241,6 @@ func (s *Sweeper) locate(tx *firn.Tx, keys []swept) ([]goneKey, error) {
 	return found, nil
 }
 
-// parseKeyID undoes appendKeyID.
-func parseKeyID(id string) (space uid, key []byte, err error) {
-	ts, rest, err := schema.TakeInt([]byte(id))
-	if err != nil {
-		return uid{}, nil, err
-	}
-	n, rest, err := schema.TakeInt(rest)
-	if err != nil {
-		return uid{}, nil, err
-	}
-	key, _, err = schema.TakeBytes(rest)
-	return uid{firn.Timestamp(ts), n}, key, err
-}
-
 // end writes the tombstones of keys that have expired, and removes the fields
 // that have where the hash lives on, up to sweepBatch of them: what is left is
 // still due afterwards.
