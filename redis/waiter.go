@@ -232,7 +232,7 @@ func clientUnblock(c *Call) error {
 	srv, failing := c.Session.srv, false
 	switch {
 	case len(c.Args) > 2:
-		return clientArity(c.Cmd.Name)
+		return wrongSubcommand("CLIENT", c.Cmd.Name)
 	case len(c.Args) == 2 && is(c.Args[1], "ERROR"):
 		failing = true
 	case len(c.Args) == 2 && !is(c.Args[1], "TIMEOUT"):
