@@ -98,7 +98,7 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 		if err != nil || !due {
 			return err
 		}
-		n, err := s.step(ctx)
+		n, err := s.step()
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *Sweeper) expiredAt(r firn.Reader, limit int) firn.Range {
 // step ends up to sweepBatch keys that are due, in one transaction, and
 // returns how many. Once it is submitted it is waited for, whatever happens:
 // it is short, and always answered.
-func (s *Sweeper) step(context.Context) (n int, err error) {
+func (s *Sweeper) step() (n int, err error) {
 	w := &sweep{sweeper: s, done: make(chan error, 1)}
 	if err := s.store.Submit(w); err != nil {
 		return 0, err
