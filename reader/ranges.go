@@ -39,11 +39,11 @@ func newSpan(k rangeKey, work *tree, elements int64) *span {
 	return &span{key: k, work: work, workBytes: elements + int64(len(k.prefix)) + spanOverhead}
 }
 
-// ranges is the ordered ranges of the head, least recently loaded first.
+// ranges is the ordered ranges of the head, evicted by CLOCK like docs.
 type ranges struct {
 	byKey map[rangeKey]*span
-	ring  []*span
-	hand  int
+	ring  []*span // every range, in no order
+	hand  int     // where the clock's hand stands in ring
 	bytes int64
 }
 
@@ -82,7 +82,7 @@ func (r *ranges) add(s *span) {
 	r.bytes += s.bytes
 }
 
-// drop takes a range out.
+// drop takes a range out, if it is here.
 func (r *ranges) drop(s *span) {
 	for i := range r.ring {
 		if r.ring[i] == s {
@@ -92,6 +92,7 @@ func (r *ranges) drop(s *span) {
 	}
 }
 
+// dropAt takes a range out; the ring's last takes its place.
 func (r *ranges) dropAt(i int) {
 	s := r.ring[i]
 	delete(r.byKey, s.key)
@@ -102,7 +103,7 @@ func (r *ranges) dropAt(i int) {
 	r.ring = r.ring[:end]
 }
 
-// shrink evicts ranges until the rest fits in budget bytes, by CLOCK.
+// shrink evicts ranges until the rest fits in budget bytes.
 func (r *ranges) shrink(budget int64) {
 	for r.bytes > budget && len(r.ring) > 0 {
 		if r.hand >= len(r.ring) {
@@ -114,6 +115,7 @@ func (r *ranges) shrink(budget int64) {
 			continue
 		}
 		r.dropAt(r.hand)
+		r.hand++ // past what took its place: that is the newest, and its turn is a round later
 	}
 }
 

@@ -3,8 +3,6 @@ package redis
 import (
 	"sync"
 	"sync/atomic"
-
-	"github.com/firndb/firn/schema"
 )
 
 // blocked is who waits for which key, in the order of their coming.
@@ -124,25 +122,6 @@ func (b *blocked) touch(db int, key []byte) {
 	if q := b.queues[awaitedKey{db, string(key)}]; q != nil {
 		b.mark(q)
 	}
-}
-
-// touchID is touch by the id of the key's document.
-func (b *blocked) touchID(db int, id []byte) {
-	if key, ok := keyOfID(id); ok {
-		b.touch(db, key)
-	}
-}
-
-// keyOfID is the name of a key, by the id of its document.
-func keyOfID(id []byte) (key []byte, ok bool) {
-	_, rest, err := schema.TakeInt(id)
-	if err == nil {
-		_, rest, err = schema.TakeInt(rest)
-	}
-	if err == nil {
-		key, _, err = schema.TakeBytes(rest)
-	}
-	return key, err == nil
 }
 
 func (b *blocked) touchDatabase(db int) {

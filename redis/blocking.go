@@ -63,7 +63,7 @@ func (s *Session) patience(u *unit, tx *firn.Tx) patience {
 // is nobody, and costs one look.
 func (c *Call) signal(s *slot) {
 	if b := &c.Session.srv.blocked; b.waiting.Load() > 0 {
-		b.touchID(s.db, s.id)
+		b.touch(s.db, s.name)
 	}
 }
 
@@ -88,7 +88,7 @@ func parseTimeout(arg []byte) (time.Duration, error) {
 	return timeoutOf(ms)
 }
 
-// parseTimeoutMillis reads the timeout of XREAD, in milliseconds.
+// parseTimeoutMillis reads a timeout in milliseconds, as of XREAD.
 func parseTimeoutMillis(arg []byte) (time.Duration, error) {
 	ms, ok := resp.ParseInt(arg)
 	if !ok {

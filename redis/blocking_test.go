@@ -325,7 +325,7 @@ func TestStreamsThatExpireEndWaits(t *testing.T) {
 		continue
 	}
 	a.still(t)
-	if _, err := NewSweeper(a.store).step(t.Context()); err != nil {
+	if _, err := NewSweeper(a.store).step(); err != nil {
 		t.Fatal(err)
 	}
 	a.session.srv.KeyExpired(2, []byte("k"))

@@ -65,7 +65,7 @@ func debugRun(c *Call) error {
 			return d.run(c, args)
 		}
 	}
-	return Error(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try DEBUG HELP.", cString(c.Args[0], 128)))
+	return wrongSubcommand("DEBUG", string(cString(c.Args[0], 128)))
 }
 
 func debugHelp(c *Call, _ [][]byte) error {

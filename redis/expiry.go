@@ -2,7 +2,6 @@ package redis
 
 import (
 	"math"
-	"strings"
 
 	"github.com/firndb/firn/resp"
 )
@@ -82,8 +81,7 @@ func parseExpireConditions(args [][]byte) (o expireConditions, err error) {
 		case is(arg, "LT"):
 			o.ifSooner = true
 		default:
-			shown, _, _ := strings.Cut(string(arg), "\x00")
-			return o, Error("ERR Unsupported option " + shown)
+			return o, Error("ERR Unsupported option " + string(cutAtZero(arg)))
 		}
 	}
 	if o.ifNone && (o.ifSome || o.ifLater || o.ifSooner) {

@@ -154,7 +154,7 @@ func TestSweeperTakesManyKeysInSteps(t *testing.T) {
 	c.advance(time.Second)
 	s := NewSweeper(c.store)
 	for _, want := range []int{sweepBatch, 1, 0} {
-		if got, err := s.step(t.Context()); got != want || err != nil {
+		if got, err := s.step(); got != want || err != nil {
 			t.Errorf("got %d, %v\nwant %d", got, err, want)
 		}
 	}

@@ -39,7 +39,7 @@ var keyCommands = []Command{
 	{
 		Name: "TYPE", Args: "key", Min: 1, Flags: ReadOnly | Fast, Keys: Keys{1, 1, 1},
 		Group: "generic", Since: "1.0.0", Complexity: "O(1)",
-		Summary: "Returns the type of the value at key: string, hash, or none.",
+		Summary: "Returns the type of the value at key: string, list, set, zset, hash, stream, or none.",
 		Run:     typeOf,
 	},
 	{
@@ -297,12 +297,8 @@ func waitForReplicas(c *Call) error {
 	if _, ok := resp.ParseInt(c.Args[0]); !ok {
 		return errNotInteger
 	}
-	timeout, ok := resp.ParseInt(c.Args[1])
-	if !ok {
-		return Error("ERR timeout is not an integer or out of range")
-	}
-	if timeout < 0 {
-		return Error("ERR timeout is negative")
+	if _, err := parseTimeoutMillis(c.Args[1]); err != nil {
+		return err
 	}
 	c.Reply.Int(0)
 	return nil

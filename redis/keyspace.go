@@ -37,17 +37,23 @@ func (c *Call) now() int64 { return c.R.Moment().Millis() }
 
 // keyspace is the keyspace that database db shows at the moment of the call.
 func (c *Call) keyspace(db int) (uid, error) {
+	space, _, err := c.shownKeyspace(db)
+	return space, err
+}
+
+// shownKeyspace is keyspace and since when the database shows it; 0 is always.
+func (c *Call) shownKeyspace(db int) (space uid, since firn.Timestamp, err error) {
 	w := c.work
 	w.space = schema.AppendInt(w.space[:0], int64(db))
 	doc, err := c.R.Get(w.databases, w.space)
 	if err == firn.ErrNotFound {
-		return uid{N: int64(db)}, nil
+		return uid{N: int64(db)}, 0, nil
 	}
 	if err != nil {
-		return uid{}, err
+		return uid{}, 0, err
 	}
-	space, _, err := parseDatabase(doc)
-	return space, err
+	space, _, err = parseDatabase(doc)
+	return space, doc.TS, err
 }
 
 // appendUID appends the two leading elements of an id.
@@ -58,6 +64,20 @@ func appendUID(dst []byte, u uid) []byte {
 // appendKeyID appends the id of a key's document.
 func appendKeyID(dst []byte, space uid, key []byte) []byte {
 	return schema.AppendBytes(appendUID(dst, space), key)
+}
+
+// parseKeyID undoes appendKeyID.
+func parseKeyID(id string) (space uid, key []byte, err error) {
+	ts, rest, err := schema.TakeInt([]byte(id))
+	if err != nil {
+		return uid{}, nil, err
+	}
+	n, rest, err := schema.TakeInt(rest)
+	if err != nil {
+		return uid{}, nil, err
+	}
+	key, _, err = schema.TakeBytes(rest)
+	return uid{firn.Timestamp(ts), n}, key, err
 }
 
 // keyPrefix is the range of the ids of all keys of the call's database. It is
@@ -312,7 +332,7 @@ func is(arg []byte, name string) bool {
 // errArity is the answer to a wrong number of arguments where the table's
 // bounds do not tell, such as a key without its value.
 func errArity(c *Call) error {
-	return Error("ERR wrong number of arguments for '" + strings.ToLower(c.Cmd.Name) + "' command")
+	return wrongArity(strings.ToLower(c.Cmd.Name))
 }
 
 // errExpireTime is the answer to an expiry that is not a moment.

@@ -131,16 +131,11 @@ func (p *pause) forget(s *Session) {
 	}
 }
 
-// clientArity is what a subcommand of CLIENT answers to too many arguments.
-func clientArity(name string) Error {
-	return Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try CLIENT HELP.")
-}
-
 func clientPause(c *Call) error {
 	mode := pauseAll
 	switch {
 	case len(c.Args) > 2:
-		return clientArity(c.Cmd.Name)
+		return wrongSubcommand("CLIENT", c.Cmd.Name)
 	case len(c.Args) == 2 && is(c.Args[1], "WRITE"):
 		mode = pauseWrites
 	case len(c.Args) == 2 && !is(c.Args[1], "ALL"):

@@ -163,7 +163,7 @@ func pubsubNames(c *Call, in *audiences) error {
 		if in == &c.Session.srv.pubsub.shards {
 			name = "SHARDCHANNELS"
 		}
-		return Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try PUBSUB HELP.")
+		return wrongSubcommand("PUBSUB", name)
 	}
 	var pattern []byte
 	if len(c.Args) == 1 {

@@ -316,13 +316,8 @@ func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]by
 // unless it is ErrCold or errParks. A command that begins to wait has replied
 // nothing yet: Call.wants says what it waits for.
 func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
-	c := &s.call
-	c.Cmd, c.Args, c.DB, c.R, c.Tx = &u.cmd.Command, u.args, s.db, r, nil
-	if u.cmd.Flags&Writes != 0 {
-		c.Tx = tx
-	}
-	c.Waited, c.wants, c.patience = false, nil, s.patience(u, tx)
-	c.Reply = resp.Writer{Proto: s.proto, Buf: out}
+	c := s.callFor(u, u.args, r, tx, out)
+	c.Waited, c.patience = false, s.patience(u, tx)
 	start := len(out)
 	began := s.begin(u)
 	err := u.cmd.Run(c)
@@ -346,6 +341,18 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 		out = out[:start]
 	}
 	return out, nil
+}
+
+// callFor is the session's call, set up to run a command and to append the
+// reply to out. Waited and patience are the caller's to set.
+func (s *Session) callFor(u *unit, args [][]byte, r firn.Reader, tx *firn.Tx, out []byte) *Call {
+	c := &s.call
+	c.Cmd, c.Args, c.DB, c.R, c.Tx, c.wants = &u.cmd.Command, args, s.db, r, nil, nil
+	if u.cmd.Flags&Writes != 0 {
+		c.Tx = tx
+	}
+	c.Reply = resp.Writer{Proto: s.proto, Buf: out}
+	return c
 }
 
 // fail appends an error's text for the client. What is not for clients goes

@@ -156,14 +156,12 @@ func xDel(c *Call) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	for _, arg := range c.Args[1:] {
-		if _, err := parseID(arg, 0); err != nil {
-			return err
-		}
+	ids, err := parseIDs(c.Args[1:])
+	if err != nil {
+		return err
 	}
 	n := int64(0)
-	for _, arg := range c.Args[1:] {
-		id, _ := parseID(arg, 0)
+	for _, id := range ids {
 		had, err := c.deleteEntry(&s, &st, id)
 		if err != nil {
 			return err

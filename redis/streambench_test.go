@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/resp"
 )
 
 // BenchmarkStream measures stream commands in pipelines of 100, on a stream
@@ -30,13 +29,7 @@ func BenchmarkStream(b *testing.B) {
 					o.ask(b, fmt.Sprintf("XADD s %d-1 f v", i+1))
 				}
 				o.ask(b, "XGROUP CREATE s g 0")
-				one := resp.AppendCommand(nil, splitWords(b, command)...)
-				input := []byte(strings.Repeat(string(one), 100))
-				b.ReportAllocs()
-				for b.Loop() {
-					o.exchange(b, input)
-				}
-				b.ReportMetric(100*float64(b.N)/b.Elapsed().Seconds(), "commands/s")
+				o.measure(b, command)
 			})
 		}
 	}

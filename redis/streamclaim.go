@@ -23,8 +23,7 @@ func xClaim(c *Call) error {
 		o.delivered = now
 	}
 	start, n := len(c.Reply.Buf), 0
-	for _, arg := range ids {
-		id, _ := parseID(arg, 0)
+	for _, id := range ids {
 		claimed, err := c.claimOne(l, &s.key, &st, id, &o)
 		if err != nil {
 			return err
@@ -66,18 +65,20 @@ func (c *Call) claimOne(l *groupLedger, k *keyDoc, st *stream, id streamID, o *s
 	} else if !o.justID {
 		next.count = nextCount(d.count)
 	}
+	return true, c.giveClaimed(l, was, next, &e, o.justID)
+}
+
+// giveClaimed gives an entry to the consumer, who is made if it is not there,
+// and replies it.
+func (c *Call) giveClaimed(l *groupLedger, was *pendingEntry, next pendingEntry, e *streamEntry, justID bool) error {
 	m, _, err := l.join(c.Args[2])
 	if err != nil {
-		return false, err
+		return err
 	}
 	l.touch(m)
 	if err := l.give(m, was, next); err != nil {
-		return false, err
+		return err
 	}
-	return true, c.replyClaimed(&e, o.justID)
-}
-
-func (c *Call) replyClaimed(e *streamEntry, justID bool) error {
 	if justID {
 		c.replyID(e.id)
 		return nil
@@ -216,13 +217,5 @@ func (w *claimWalk) claim(d *pendingEntry) error {
 	}
 	w.left--
 	w.claimed++
-	m, _, err := w.l.join(w.c.Args[2])
-	if err != nil {
-		return err
-	}
-	w.l.touch(m)
-	if err := w.l.give(m, d, next); err != nil {
-		return err
-	}
-	return w.c.replyClaimed(&e, w.o.justID)
+	return w.c.giveClaimed(w.l, d, next, &e, w.o.justID)
 }

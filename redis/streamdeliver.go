@@ -19,30 +19,19 @@ func xReadGroup(c *Call) error {
 	if err != nil {
 		return err
 	}
-	start, served := len(c.Reply.Buf), 0
 	after := make([]streamID, len(r.keys))
 	for i := range r.keys {
 		if after[i], err = c.checkReadID(&r, i); err != nil {
 			return err
 		}
 	}
-	for i, key := range r.keys {
-		some, err := c.deliverFrom(&r, key, after[i])
-		if err != nil {
-			return err
-		}
-		if some {
-			served++
-		}
-		if served > 0 && c.Waited {
-			break // like Redis, one stream for who has waited
-		}
-	}
-	if served == 0 {
+	served, err := c.replyStreamSources(&r, func(i int) (bool, error) {
+		return c.deliverFrom(&r, r.keys[i], after[i])
+	})
+	if err == nil && served == 0 {
 		return c.waitForEntries(&r, nil)
 	}
-	c.endStreamSources(start, served)
-	return nil
+	return err
 }
 
 // checkReadID reads the i-th id, and checks that its stream has the group.

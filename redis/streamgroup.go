@@ -21,11 +21,6 @@ func asXGroup(run func(*Call) error) func(*Call) error {
 	}
 }
 
-// xGroupSyntax is the answer to options that XGROUP does not know.
-func xGroupSyntax(sub string) error {
-	return Error("ERR unknown subcommand or wrong number of arguments for '" + sub + "'. Try XGROUP HELP.")
-}
-
 // streamGroupOptions are those of CREATE and SETID.
 type streamGroupOptions struct {
 	make bool // MKSTREAM
@@ -49,23 +44,30 @@ func parseStreamGroupOptions(c *Call, sub string) (o streamGroupOptions, err err
 				return o, errGroupRead
 			}
 		default:
-			return o, xGroupSyntax(sub)
+			return o, wrongSubcommand("XGROUP", sub)
 		}
 	}
 	return o, nil
 }
 
-// openStreamGroup opens the stream and the group of an XGROUP subcommand that needs
-// both.
+// openGroup opens the stream and the group that a command begins with; ok is
+// false if one of them is not there.
+func (c *Call) openGroup() (s slot, st stream, g streamGroup, ok bool, err error) {
+	if s, st, err = c.openStream(c.Args[0]); err != nil || !s.live {
+		return s, st, g, false, err
+	}
+	g, ok, err = c.findStreamGroup(&s.key, c.Args[1])
+	return s, st, g, ok, err
+}
+
+// openStreamGroup is openGroup for an XGROUP subcommand that needs both.
 func (c *Call) openStreamGroup() (s slot, st stream, g streamGroup, err error) {
-	if s, st, err = c.openStream(c.Args[0]); err != nil {
-		return s, st, g, err
-	}
-	if !s.live {
-		return s, st, g, errGroupKey
-	}
-	g, ok, err := c.findStreamGroup(&s.key, c.Args[1])
-	if err == nil && !ok {
+	s, st, g, ok, err := c.openGroup()
+	switch {
+	case err != nil || ok:
+	case !s.live:
+		err = errGroupKey
+	default:
 		err = noConsumerGroup(c.Args[0], c.Args[1])
 	}
 	return s, st, g, err
@@ -94,7 +96,7 @@ func xGroupCreate(c *Call) error {
 	case !s.live && !o.make:
 		return errGroupKey
 	case len(c.Args) > groupCreateArgs:
-		return xGroupSyntax("CREATE")
+		return wrongSubcommand("XGROUP", "CREATE")
 	}
 	last := st.last
 	if string(c.Args[2]) != "$" {
@@ -131,7 +133,7 @@ func xGroupSetID(c *Call) error {
 		return err
 	}
 	if len(c.Args) > groupSetArgs {
-		return xGroupSyntax("SETID")
+		return wrongSubcommand("XGROUP", "SETID")
 	}
 	g.last, g.read = st.last, o.read
 	if string(c.Args[2]) != "$" {
@@ -148,16 +150,12 @@ func xGroupSetID(c *Call) error {
 }
 
 func xGroupDestroy(c *Call) error {
-	s, st, err := c.openStream(c.Args[0])
+	s, st, g, ok, err := c.openGroup()
 	if err != nil {
 		return err
 	}
 	if !s.live {
 		return errGroupKey
-	}
-	g, ok, err := c.findStreamGroup(&s.key, c.Args[1])
-	if err != nil {
-		return err
 	}
 	replyFlag(c, ok)
 	if !ok {

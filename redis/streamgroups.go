@@ -25,7 +25,7 @@ import (
 //	group     serial, last id, read+1, consumers, pending count, pending low,
 //	          pending high, pending stale
 //	consumer  seen_ms, pending count, low, high, stale
-//	pending   consumer (bin), delivered_ms, eachPending
+//	pending   consumer (bin), delivered_ms, deliveries
 const (
 	partConsumers = 0
 	partPending   = 1
@@ -245,7 +245,7 @@ func (c *Call) findPending(u uid, g *streamGroup, id streamID) (d pendingEntry, 
 	return d, err == nil, err
 }
 
-// groups walks over the groups of a stream in the order of their names.
+// streamGroups walks over the groups of a stream in the order of their names.
 func (c *Call) streamGroups(k *keyDoc) iter.Seq2[streamGroup, error] {
 	return func(yield func(streamGroup, error) bool) {
 		prefix := slices.Clone(schema.AppendInt(c.elementPrefix(k.UID), 0))
@@ -264,7 +264,7 @@ func (c *Call) streamGroups(k *keyDoc) iter.Seq2[streamGroup, error] {
 	}
 }
 
-// consumers walks over the consumers of a group in the order of their names.
+// groupConsumers walks over the consumers of a group in the order of their names.
 func (c *Call) groupConsumers(u uid, g *streamGroup) iter.Seq2[streamConsumer, error] {
 	return func(yield func(streamConsumer, error) bool) {
 		prefix := slices.Clone(c.partID(u, g.serial, partConsumers))

@@ -141,6 +141,19 @@ func parseID(arg []byte, missing uint64) (streamID, error) {
 	return id, err
 }
 
+// parseIDs reads ids, up to the first argument that is none.
+func parseIDs(args [][]byte) (ids []streamID, err error) {
+	ids = make([]streamID, 0, len(args))
+	for _, arg := range args {
+		id, err := parseID(arg, 0)
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
 // parseOpenID is parseID that takes - and +, the ends of all ids, too.
 func parseOpenID(arg []byte, missing uint64) (streamID, error) {
 	switch string(arg) {
@@ -150,14 +163,6 @@ func parseOpenID(arg []byte, missing uint64) (streamID, error) {
 		return greatestID, nil
 	}
 	return parseID(arg, missing)
-}
-
-// cutAtZero is b up to its first zero byte: where text ends in C.
-func cutAtZero(b []byte) []byte {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		return b[:i]
-	}
-	return b
 }
 
 // parseIDNumber reads a number of an id. Like Redis it takes, beside plain

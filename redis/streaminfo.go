@@ -131,7 +131,7 @@ const fullCount = 10
 
 // parseInfoOptions reads XINFO STREAM's; count 0 is all.
 func parseInfoOptions(args [][]byte) (full bool, count int64, err error) {
-	const wrong = Error("ERR unknown subcommand or wrong number of arguments for 'STREAM'. Try XINFO HELP.")
+	wrong := wrongSubcommand("XINFO", "STREAM")
 	switch {
 	case len(args) == 0:
 		return false, 0, nil

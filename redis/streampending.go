@@ -7,29 +7,21 @@ import (
 )
 
 func xAck(c *Call) error {
-	s, st, err := c.openStream(c.Args[0])
+	s, st, g, ok, err := c.openGroup()
 	if err != nil {
 		return err
-	}
-	g, ok := streamGroup{}, s.live
-	if ok {
-		if g, ok, err = c.findStreamGroup(&s.key, c.Args[1]); err != nil {
-			return err
-		}
 	}
 	if !ok {
 		c.Reply.Int(0)
 		return nil
 	}
-	for _, arg := range c.Args[2:] {
-		if _, err := parseID(arg, 0); err != nil {
-			return err
-		}
+	ids, err := parseIDs(c.Args[2:])
+	if err != nil {
+		return err
 	}
 	l := c.openGroupLedger(c.Args[0], &s.key, g)
 	n := int64(0)
-	for _, arg := range c.Args[2:] {
-		id, _ := parseID(arg, 0)
+	for _, id := range ids {
 		d, ok, err := c.findPending(l.uid, &l.group, id)
 		if err == nil && ok {
 			n++
@@ -179,7 +171,7 @@ func (c *Call) replyPending(u uid, g *streamGroup, q *pendingQuery) error {
 type streamClaim struct {
 	minIdle   int64
 	delivered int64 // XCLAIM: when the entries count as delivered; -1: now
-	count     int64 // XCLAIM: the eachPending from then on; -1: one more. XAUTOCLAIM: the most entries
+	count     int64 // XCLAIM: the deliveries from then on; -1: one more. XAUTOCLAIM: the most entries
 	force     bool
 	justID    bool
 	last      streamID // raises the group's last id to this
@@ -188,16 +180,8 @@ type streamClaim struct {
 
 // claimedGroup opens the group that entries are claimed in.
 func (c *Call) claimedGroup() (s slot, st stream, g streamGroup, err error) {
-	if s, st, err = c.openStream(c.Args[0]); err != nil {
-		return s, st, g, err
-	}
-	ok := s.live
-	if ok {
-		if g, ok, err = c.findStreamGroup(&s.key, c.Args[1]); err != nil {
-			return s, st, g, err
-		}
-	}
-	if !ok {
+	s, st, g, ok, err := c.openGroup()
+	if err == nil && !ok {
 		err = noGroup(c.Args[0], c.Args[1], "")
 	}
 	return s, st, g, err
@@ -212,21 +196,16 @@ func parseMinIdle(arg []byte, command string) (int64, error) {
 	return max(n, 0), nil
 }
 
-// parseClaim reads XCLAIM's ids and options; ids is how many arguments are
-// ids.
-func parseClaim(c *Call) (o streamClaim, ids [][]byte, err error) {
+// parseClaim reads XCLAIM's ids and options. The first argument that is no id
+// is an option.
+func parseClaim(c *Call) (o streamClaim, ids []streamID, err error) {
 	o = streamClaim{delivered: -1, count: -1}
 	if o.minIdle, err = parseMinIdle(c.Args[3], "XCLAIM"); err != nil {
 		return o, nil, err
 	}
 	args := c.Args[4:]
-	n := 0
-	for ; n < len(args); n++ {
-		if _, err := parseID(args[n], 0); err != nil {
-			break
-		}
-	}
-	ids, args = args[:n], args[n:]
+	ids, _ = parseIDs(args)
+	args = args[len(ids):]
 	for i := 0; i < len(args); i++ {
 		used, err := o.parse(c, args[i:])
 		if err != nil {

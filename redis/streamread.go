@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"slices"
 	"time"
 
 	"github.com/firndb/firn/resp"
@@ -105,24 +106,13 @@ func xRead(c *Call) error {
 			return err
 		}
 	}
-	start, served := len(c.Reply.Buf), 0
-	for i := range sources {
-		some, err := c.replyStreamSource(&sources[i], r.keys[i], r.count)
-		if err != nil {
-			return err
-		}
-		if some {
-			served++
-		}
-		if served > 0 && c.Waited {
-			break // like Redis, one stream for who has waited
-		}
-	}
-	if served == 0 {
+	served, err := c.replyStreamSources(&r, func(i int) (bool, error) {
+		return c.replyStreamSource(&sources[i], r.keys[i], r.count)
+	})
+	if err == nil && served == 0 {
 		return c.waitForEntries(&r, sources)
 	}
-	c.endStreamSources(start, served)
-	return nil
+	return err
 }
 
 // findStreamSource looks a stream up, and from where on it is read. Who has waited
@@ -173,21 +163,39 @@ func (c *Call) replyStreamSource(from *streamSource, key []byte, count int64) (s
 	return n > 0, err
 }
 
+// replyStreamSources replies the streams that one, called with the number of
+// each, says it has replied, and returns how many. It writes nothing if that
+// is none.
+func (c *Call) replyStreamSources(r *streamReading, one func(i int) (some bool, err error)) (served int, err error) {
+	start := len(c.Reply.Buf)
+	for i := range r.keys {
+		some, err := one(i)
+		if err != nil {
+			return served, err
+		}
+		if some {
+			served++
+		}
+		if served > 0 && c.Waited {
+			break // like Redis, one stream for who has waited
+		}
+	}
+	switch {
+	case served == 0:
+	case c.Reply.Proto == 3:
+		c.insertHeader(start, '%', served)
+	default:
+		c.insertHeader(start, '*', served)
+	}
+	return served, nil
+}
+
 // beginStreamSource appends the name of a stream, which its entries follow.
 func (c *Call) beginStreamSource(key []byte) {
 	if c.Reply.Proto != 3 {
 		c.Reply.Array(2)
 	}
 	c.Reply.Bulk(key)
-}
-
-// endStreamSources puts the header before the streams that were replied.
-func (c *Call) endStreamSources(start, n int) {
-	if c.Reply.Proto == 3 {
-		c.insertHeader(start, '%', n)
-	} else {
-		c.insertHeader(start, '*', n)
-	}
 }
 
 // waitForEntries is what a reader does who has got nothing. What $ means is
@@ -197,14 +205,10 @@ func (c *Call) waitForEntries(r *streamReading, sources []streamSource) error {
 		c.Reply.NullArray()
 		return nil
 	}
-	args := make([][]byte, len(c.Args))
-	for i, arg := range c.Args {
-		args[i] = own(arg)
-	}
-	keys := args[len(args)-2*len(r.keys) : len(args)-len(r.keys)]
+	args := slices.Clone(c.Args)
 	ids := args[len(args)-len(r.ids):]
 	for i := range sources {
 		ids[i] = sources[i].after.appendTo(nil)
 	}
-	return c.wait(wait{keys: keys, kind: kindStream, timeout: r.timeout, args: args, nothing: (*resp.Writer).NullArray})
+	return c.wait(wait{keys: r.keys, kind: kindStream, timeout: r.timeout, args: args, nothing: (*resp.Writer).NullArray})
 }

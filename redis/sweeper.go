@@ -98,7 +98,7 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 		if err != nil || !due {
 			return err
 		}
-		n, err := s.step(ctx)
+		n, err := s.step()
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *Sweeper) expiredAt(r firn.Reader, limit int) firn.Range {
 // step ends up to sweepBatch keys that are due, in one transaction, and
 // returns how many. Once it is submitted it is waited for, whatever happens:
 // it is short, and always answered.
-func (s *Sweeper) step(context.Context) (n int, err error) {
+func (s *Sweeper) step() (n int, err error) {
 	w := &sweep{sweeper: s, done: make(chan error, 1)}
 	if err := s.store.Submit(w); err != nil {
 		return 0, err
@@ -239,20 +239,6 @@ func (s *Sweeper) locate(tx *firn.Tx, keys []swept) ([]goneKey, error) {
 		}
 	}
 	return found, nil
-}
-
-// parseKeyID undoes appendKeyID.
-func parseKeyID(id string) (space uid, key []byte, err error) {
-	ts, rest, err := schema.TakeInt([]byte(id))
-	if err != nil {
-		return uid{}, nil, err
-	}
-	n, rest, err := schema.TakeInt(rest)
-	if err != nil {
-		return uid{}, nil, err
-	}
-	key, _, err = schema.TakeBytes(rest)
-	return uid{firn.Timestamp(ts), n}, key, err
 }
 
 // end writes the tombstones of keys that have expired, and removes the fields

@@ -207,13 +207,8 @@ func (w *waiter) decide(err error) {
 
 // runAgain runs a command that waited. found is false if it goes on waiting.
 func (s *Session) runAgain(u *unit, args [][]byte, tx *firn.Tx) (reply []byte, found bool, err error) {
-	c := &s.call
-	c.Cmd, c.Args, c.DB, c.R, c.Tx = &u.cmd.Command, args, s.db, tx, nil
-	if u.cmd.Flags&Writes != 0 {
-		c.Tx = tx
-	}
-	c.Waited, c.wants, c.patience = true, nil, parksNow
-	c.Reply = resp.Writer{Proto: s.proto}
+	c := s.callFor(u, args, tx, tx, nil)
+	c.Waited, c.patience = true, parksNow
 	err = u.cmd.Run(c)
 	reply, found = c.Reply.Buf, c.wants == nil
 	c.Reply.Buf, c.wants = nil, nil
@@ -232,7 +227,7 @@ func clientUnblock(c *Call) error {
 	srv, failing := c.Session.srv, false
 	switch {
 	case len(c.Args) > 2:
-		return clientArity(c.Cmd.Name)
+		return wrongSubcommand("CLIENT", c.Cmd.Name)
 	case len(c.Args) == 2 && is(c.Args[1], "ERROR"):
 		failing = true
 	case len(c.Args) == 2 && !is(c.Args[1], "TIMEOUT"):

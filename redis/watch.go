@@ -1,9 +1,6 @@
 package redis
 
-import (
-	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
-)
+import "github.com/firndb/firn"
 
 // maxWatched bounds what one session watches.
 const maxWatched = 1 << 20
@@ -106,11 +103,7 @@ func (s *Session) watchedChanged(r firn.Reader) (bool, error) {
 
 // keyState reads how a key is at the moment of the call.
 func (c *Call) keyState(db int, key []byte) (keyState, error) {
-	space, err := c.keyspace(db)
-	if err != nil {
-		return keyState{}, err
-	}
-	shown, err := c.shownSince(db)
+	space, shown, err := c.shownKeyspace(db)
 	if err != nil {
 		return keyState{}, err
 	}
@@ -131,17 +124,4 @@ func (c *Call) keyState(db int, key []byte) (keyState, error) {
 		}
 	}
 	return state, err
-}
-
-// shownSince is the moment since which a database shows its keyspace.
-func (c *Call) shownSince(db int) (firn.Timestamp, error) {
-	c.work.space = schema.AppendInt(c.work.space[:0], int64(db))
-	doc, err := c.R.Get(c.work.databases, c.work.space)
-	if err == firn.ErrNotFound { //nolint:errorlint // documented to be returned bare
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return doc.TS, nil
 }

@@ -39,7 +39,7 @@ func TestWatchAndTheSweeper(t *testing.T) {
 						continue
 					}
 				case "sweep":
-					if _, err := NewSweeper(a.store).step(t.Context()); err != nil {
+					if _, err := NewSweeper(a.store).step(); err != nil {
 						t.Fatal(err)
 					}
 				default:

@@ -91,6 +91,11 @@ func unknownSubcommand(container string, word []byte) Error {
 		cString(word, 128), strings.ToUpper(container)))
 }
 
+// wrongSubcommand is the answer to arguments that a subcommand does not take.
+func wrongSubcommand(container, name string) Error {
+	return Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try " + container + " HELP.")
+}
+
 func wrongArity(name string) Error {
 	return Error("ERR wrong number of arguments for '" + name + "' command")
 }
@@ -102,12 +107,12 @@ func execAbort(err error) Error {
 }
 
 // cString is what C's %.*s prints of b: up to n bytes, and none from a NUL on.
-func cString(b []byte, n int) []byte {
-	b = b[:min(n, len(b))]
-	for i, c := range b {
-		if c == 0 {
-			return b[:i]
-		}
+func cString(b []byte, n int) []byte { return cutAtZero(b[:min(n, len(b))]) }
+
+// cutAtZero is b up to its first zero byte: where text ends in C.
+func cutAtZero(b []byte) []byte {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		return b[:i]
 	}
 	return b
 }

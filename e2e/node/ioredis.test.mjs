@@ -3,6 +3,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Redis } from 'ioredis';
+import { until } from './until.mjs';
 
 const [host, port] = process.env.FIRN_ADDR.split(':');
 const connect = (options = {}) => new Redis({ host, port: Number(port), retryStrategy: null, ...options });
@@ -58,14 +59,6 @@ async function withoutFlush(t) {
   t.after(() => client.quit());
   await client.ping();
   return client;
-}
-
-async function until(holds) {
-  for (let i = 0; i < 500; i++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail('it did not come to pass');
 }
 
 test('sets and sorted sets', async (t) => {

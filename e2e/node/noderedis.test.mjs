@@ -2,6 +2,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { createClient, WatchError } from 'redis';
+import { until } from './until.mjs';
 
 const url = `redis://${process.env.FIRN_ADDR}`;
 
@@ -11,14 +12,6 @@ async function connect(t, RESP) {
   await client.connect();
   t.after(() => client.close());
   return client;
-}
-
-async function until(holds) {
-  for (let i = 0; i < 500; i++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail('it did not come to pass');
 }
 
 for (const RESP of [2, 3]) {
