@@ -17,7 +17,8 @@ const ClassesGlobal = "retention"
 // Progress is how far the scopes that share a policy have been forgotten.
 //
 //   - Horizon: what was replaced at or before it may be forgotten. It is in
-//     the file before anything is. A policy that counts versions has none.
+//     the file before anything is. A policy that counts versions has one only
+//     if history was pruned on purpose, or for its size.
 //   - Cursor: what was replaced at or before it is forgotten.
 //   - Applied: nothing that was replaced after it is forgotten.
 type Progress struct {
@@ -140,11 +141,10 @@ func (s *State) Horizon(scope Scope) (oldest, applied schema.Timestamp, versions
 
 func (s *State) horizon(scope Scope) (oldest, applied schema.Timestamp, versions int) {
 	p, _, start := s.effective(scope)
-	oldest = max(s.created, start)
+	oldest = max(s.created, start, s.classes[p].Horizon)
 	if p.Versions > 0 {
 		return oldest, max(oldest, s.classes[p].Applied), p.Versions
 	}
-	oldest = max(oldest, s.classes[p].Horizon)
 	return oldest, oldest, 0
 }
 
