@@ -202,8 +202,7 @@ func infoClients(t *infoText) error {
 }
 
 func infoMemory(t *infoText) error {
-	m, st := t.srv.measureMemory(), t.srv.store.Stats()
-	data := min(uint64(max(st.HeadBytes+st.TailBytes, 0)), m.used)
+	m := t.srv.measureMemory()
 	system := systemMemory()
 	sizes := func(name string, n uint64) { t.addAll(name, n, name+"_human", human(n)) }
 	sizes("used_memory", m.used)
@@ -211,10 +210,10 @@ func infoMemory(t *infoText) error {
 	sizes("used_memory_peak", m.peak)
 	t.addAll(
 		"used_memory_peak_perc", fmt.Sprintf("%.2f%%", percent(m.used, m.peak)),
-		"used_memory_overhead", m.used-data,
+		"used_memory_overhead", m.used-m.data,
 		"used_memory_startup", 0,
-		"used_memory_dataset", data,
-		"used_memory_dataset_perc", fmt.Sprintf("%.2f%%", percent(data, m.used)),
+		"used_memory_dataset", m.data,
+		"used_memory_dataset_perc", fmt.Sprintf("%.2f%%", percent(m.data, m.used)),
 		"allocator_allocated", m.used,
 		"allocator_active", m.heap,
 		"allocator_resident", m.total,
