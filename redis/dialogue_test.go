@@ -52,9 +52,7 @@ func (s *sessionHearer) hear(t testing.TB) [][]byte {
 		s.session.Close()
 		return nil
 	}
-	s.pump(t)
-	all := append(s.heard, s.session.Output()...)
-	s.session.Sent(len(s.session.Output()))
+	all := append(s.heard, s.take(t)...)
 	s.heard = nil
 	return frames(t, all)
 }

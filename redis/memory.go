@@ -119,7 +119,6 @@ func memoryStats(c *Call) error {
 	used, data := int64(m.used), int64(m.data)
 	whole := func(name string, n int64) figure { return figure{name: name, whole: n} }
 	part := func(name string, f float64) figure { return figure{name: name, part: f, float: true} }
-	over := func(a, b uint64) float64 { return float64(a) / float64(max(b, 1)) }
 	figures := []figure{
 		whole("peak.allocated", int64(m.peak)), whole("total.allocated", used), whole("startup.allocated", 0),
 		whole("replication.backlog", 0), whole("clients.slaves", 0), whole("clients.normal", 0), whole("cluster.links", 0),

@@ -245,7 +245,9 @@ func infoMemory(t *infoText) error {
 
 func percent(part, whole uint64) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
 
-func ratio(a, b uint64) string { return fmt.Sprintf("%.2f", float64(a)/float64(max(b, 1))) }
+func over(a, b uint64) float64 { return float64(a) / float64(max(b, 1)) }
+
+func ratio(a, b uint64) string { return fmt.Sprintf("%.2f", over(a, b)) }
 
 func infoPersistence(t *infoText) error {
 	t.zeros("loading async_loading current_cow_peak current_cow_size current_cow_size_age")
