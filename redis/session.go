@@ -240,9 +240,11 @@ func (s *Session) Idle() {
 	s.in.Release()
 	s.next.words, s.next.args = nil, nil // they would keep what was just given back
 	s.out, s.held, s.units = nil, nil, nil
+	s.inbox.release()
 	if s.waiter.Load() == nil { // otherwise who serves it may be using these
 		s.call.Args = nil
 		s.call.work.release()
+		s.outbox.release()
 	}
 }
 
