@@ -73,7 +73,7 @@ func measureAt(ctx context.Context, l *lab) (s section, err error) {
 }
 
 func showMicros(d time.Duration) string {
-	return fmt.Sprintf("%.1f µs", float64(d)/float64(time.Microsecond))
+	return fmt.Sprintf("%.1f µs", micros(d))
 }
 
 // moment is a timestamp and what the histories were then.

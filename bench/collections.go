@@ -138,8 +138,6 @@ func measureZSet(c *client, n int, rest func()) ([][]string, error) {
 	}, nil
 }
 
-func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
 // loadHash makes a hash of n fields.
 func loadHash(c *client, key string, n int) error {
 	return c.load(n/fieldsPerCommand, func(i int) []string {
@@ -161,10 +159,8 @@ func measureHash(c *client, n int, _ func()) ([][]string, error) {
 		return nil, err
 	}
 	took := time.Since(began)
-	return [][]string{{fmt.Sprintf("DEL of a hash of %d fields", n), showMillis(took), verdict("collections/del", milli(took))}}, nil
+	return [][]string{{fmt.Sprintf("DEL of a hash of %d fields", n), showMillis(took), verdict("collections/del", millis(took))}}, nil
 }
-
-func milli(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // measureColdHash reads single fields of a hash that does not fit the budget.
 func measureColdHash(ctx context.Context, l *lab) (rows [][]string, err error) {
@@ -202,7 +198,7 @@ func measureColdHash(ctx context.Context, l *lab) (rows [][]string, err error) {
 	}
 	p50 := percentile(times, 50)
 	return [][]string{{
-		fmt.Sprintf("HGET in a hash of %d fields, cold: p50 (p99 %s)", n, showMillis(percentile(times, 99))), showMillis(p50), verdict("collections/hget", milli(p50)),
+		fmt.Sprintf("HGET in a hash of %d fields, cold: p50 (p99 %s)", n, showMillis(percentile(times, 99))), showMillis(p50), verdict("collections/hget", millis(p50)),
 	}}, nil
 }
 

@@ -50,5 +50,9 @@ func showRatio(r float64) string { return fmt.Sprintf("%.2f ×", r) }
 func showMiB(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
 func showMillis(d time.Duration) string {
-	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+	return fmt.Sprintf("%.2f ms", millis(d))
 }
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -219,18 +219,20 @@ func (l *acl) remove(name string) (*account, bool) {
 	return a, ok
 }
 
-// dismiss ends sessions whose user is gone, or may no more do what they do.
-// Whoever asks gets the answer first.
-func (srv *Server) dismiss(self *Session, lost func(*Session) bool) {
+// dismiss ends sessions, and says how many. Whoever asks gets the answer first.
+func (srv *Server) dismiss(self *Session, ends func(*Session) bool) (n int) {
 	for _, s := range srv.clients.all() {
-		switch {
-		case !lost(s):
-		case s == self:
+		if !ends(s) {
+			continue
+		}
+		n++
+		if s == self {
 			s.closing = true
-		default:
+		} else {
 			s.Kill()
 		}
 	}
+	return n
 }
 
 // narrowed ends the sessions of a user, whose rights have changed, that listen
@@ -250,11 +252,11 @@ func aclCat(c *Call) error {
 		return Error(fmt.Sprintf("ERR Unknown category '%s'", cString(c.Args[0], 128)))
 	}
 	var names []string
-	for _, e := range c.Session.srv.table.numbered {
-		if e.Run != nil && e.in&category != 0 {
+	c.Session.srv.table.each(func(e *entry) {
+		if e.in&category != 0 {
 			names = append(names, e.full)
 		}
-	}
+	})
 	return replyNames(c, names)
 }
 
@@ -343,10 +345,7 @@ func aclGetUser(c *Call) error {
 		w.BulkString(flag)
 	}
 	w.BulkString("passwords")
-	w.Array(len(r.passwords))
-	for _, p := range r.passwords {
-		w.BulkString(p)
-	}
+	replyStrings(w, r.passwords)
 	l.replySelector(w, &r.selectors[0])
 	w.BulkString("selectors")
 	w.Array(len(r.selectors) - 1)
@@ -359,12 +358,9 @@ func aclGetUser(c *Call) error {
 
 // replySelector appends the three pairs of a selector.
 func (l *acl) replySelector(w *resp.Writer, s *selector) {
-	w.BulkString("commands")
-	w.BulkString(l.describeCommands(s))
-	w.BulkString("keys")
-	w.BulkString(s.describeKeys())
-	w.BulkString("channels")
-	w.BulkString(s.describeChannels())
+	replyField(w, "commands", l.describeCommands(s))
+	replyField(w, "keys", s.describeKeys())
+	replyField(w, "channels", s.describeChannels())
 }
 
 func aclList(c *Call) error {

@@ -112,18 +112,25 @@ const (
 	errNoChannelAccess = Error("NOPERM this user has no permissions to access one of the channels used as arguments")
 )
 
-// permit says whether the session's user may run a command.
-func (s *Session) permit(e *entry, args [][]byte) error {
-	bounds := s.user.Load().bounds.Load()
+// denied is why the session's user may not run a command, which is logged.
+func (s *Session) denied(e *entry, args [][]byte) denial {
+	user := s.user.Load()
+	bounds := user.bounds.Load()
 	if bounds == nil {
-		return nil
+		return denialNone
 	}
 	why, object := bounds.check(e, args)
-	if why == denialNone {
-		return nil
+	if why != denialNone {
+		s.logDenial(e, why, string(object), user.name)
 	}
-	s.logDenial(e, why, string(object), s.user.Load().name)
-	switch why {
+	return why
+}
+
+// permit says whether the session's user may run a command.
+func (s *Session) permit(e *entry, args [][]byte) error {
+	switch s.denied(e, args) {
+	case denialNone:
+		return nil
 	case denialKey:
 		return errNoKeyAccess
 	case denialChannel:
@@ -134,12 +141,8 @@ func (s *Session) permit(e *entry, args [][]byte) error {
 
 // permitQueued is permit for a command that was queued by MULTI and runs now.
 func (s *Session) permitQueued(e *entry, args [][]byte) error {
-	if s.user.Load().bounds.Load() == nil {
-		return nil
-	}
-	why, object := s.user.Load().rights.Load().check(e, args)
 	reason := ""
-	switch why {
+	switch s.denied(e, args) {
 	case denialNone:
 		return nil
 	case denialKey:
@@ -149,7 +152,6 @@ func (s *Session) permitQueued(e *entry, args [][]byte) error {
 	default:
 		reason = "no permission to execute the command or subcommand"
 	}
-	s.logDenial(e, why, string(object), s.user.Load().name)
 	return Error("NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. " +
 		"This command is no longer allowed for the following reason: " + reason)
 }
@@ -163,6 +165,5 @@ func (s *Session) authenticate(e *entry, name string, password []byte) error {
 	}
 	s.user.Store(a)
 	s.setAuthed(true)
-	s.publish()
 	return nil
 }

@@ -306,19 +306,7 @@ func clientKill(c *Call) error {
 	return nil
 }
 
-// kill ends the clients that f matches. Whoever asks gets the answer first.
+// kill ends the clients that f matches, and says how many.
 func (srv *Server) kill(f *killFilter, self *Session) int {
-	n := 0
-	for _, s := range srv.clients.all() {
-		if !f.matches(s, self) {
-			continue
-		}
-		n++
-		if s == self {
-			s.closing = true
-		} else {
-			s.Kill()
-		}
-	}
-	return n
+	return srv.dismiss(self, func(s *Session) bool { return f.matches(s, self) })
 }

@@ -51,12 +51,9 @@ var commandCommands = []Command{{
 
 // each calls fn for every command that can be run, subcommands included.
 func (t *table) each(fn func(*entry)) {
-	for _, e := range t.sorted {
+	for _, e := range t.numbered {
 		if e.Run != nil {
 			fn(e)
-		}
-		for _, sub := range e.sub {
-			fn(sub)
 		}
 	}
 }
@@ -97,11 +94,7 @@ func replyCommand(w *resp.Writer, e *entry) {
 	w.Int(int64(keys.Last))
 	w.Int(int64(keys.Step))
 	replyTexts(w, e.in.names())
-	tips := tipFacts().of(e)
-	w.Array(len(tips))
-	for _, tip := range tips {
-		w.BulkString(tip)
-	}
+	replyStrings(w, tipFacts().of(e))
 	w.Array(len(e.specs))
 	for i := range e.specs {
 		e.specs[i].reply(w)
@@ -114,11 +107,16 @@ func replyCommand(w *resp.Writer, e *entry) {
 
 // replyNames replies an array of names.
 func replyNames(c *Call, names []string) error {
-	c.Reply.Array(len(names))
-	for _, name := range names {
-		c.Reply.BulkString(name)
-	}
+	replyStrings(&c.Reply, names)
 	return nil
+}
+
+// replyStrings appends an array of strings.
+func replyStrings(w *resp.Writer, texts []string) {
+	w.Array(len(texts))
+	for _, text := range texts {
+		w.BulkString(text)
+	}
 }
 
 // replyTexts appends a set of simple strings.
@@ -191,12 +189,7 @@ func (s *keySpec) reply(w *resp.Writer) {
 
 // arity is Redis's: the number of words, negative if it is the fewest.
 func (e *entry) arity() int {
-	n := e.Min + 1
-	for _, c := range e.full {
-		if c == '|' {
-			n++
-		}
-	}
+	n := e.Min + 1 + e.depth()
 	if e.Run == nil {
 		return -2
 	}
@@ -234,14 +227,9 @@ func commandList(c *Call) error {
 		return errSyntax
 	}
 	var names []string
-	for _, e := range c.Session.srv.table.sorted {
+	for _, e := range c.Session.srv.table.numbered {
 		if show(e) {
 			names = append(names, e.full)
-		}
-		for _, sub := range e.sub {
-			if show(sub) {
-				names = append(names, sub.full)
-			}
 		}
 	}
 	return replyNames(c, names)

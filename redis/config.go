@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,6 @@ type config struct {
 	queryLimit atomic.Int64 // bytes of one command
 
 	outputLimits atomic.Pointer[outputLimits]
-	maxBulk      atomic.Int64
 }
 
 func (cf *config) init(o Options) {
@@ -64,14 +64,13 @@ func (cf *config) init(o Options) {
 	limits := defaultOutputLimits
 	cf.outputLimits.Store(&limits)
 	cf.queryLimit.Store(1 << 30)
-	cf.maxBulk.Store(defaultMaxBulkBytes)
 }
 
 func (cf *config) password() string { return *cf.pass.Load() }
 
-// limits are those of a session's input.
-func (cf *config) limits() resp.Limits {
-	return resp.Limits{MaxBulk: int(cf.maxBulk.Load()), MaxCommandBytes: int(cf.queryLimit.Load())}
+// inputLimits are those of a session's input.
+func (srv *Server) inputLimits() resp.Limits {
+	return resp.Limits{MaxBulk: int(srv.catalog.maxBulkBytes.Load()), MaxCommandBytes: int(srv.config.queryLimit.Load())}
 }
 
 // TimeoutSeconds is how long a client may be idle; 0: for ever.
@@ -96,16 +95,15 @@ var parameters = sync.OnceValue(func() []parameter {
 		{name: "databases", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Databases) }},
 		{name: "port", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Port) }},
 		{name: "firn-memory", get: func(srv *Server) string { return strconv.FormatInt(srv.opts.Memory, 10) }},
-		number("maxclients", 1, 1<<32-1, func(cf *config) *atomic.Int64 { return &cf.maxClients }),
-		number("timeout", 0, 1<<31-1, func(cf *config) *atomic.Int64 { return &cf.timeout }),
-		number("tcp-keepalive", 0, 1<<31-1, func(cf *config) *atomic.Int64 { return &cf.keepAlive }),
-		bytesOf("client-query-buffer-limit", 1<<20, 1<<40, func(cf *config) *atomic.Int64 { return &cf.queryLimit }, nil),
-		bytesOf("proto-max-bulk-len", 1<<20, 512<<20, func(cf *config) *atomic.Int64 { return &cf.maxBulk }, func(srv *Server, n int64) {
-			srv.catalog.maxBulkBytes.Store(n)
-		}),
+		counted("maxclients", 1, 1<<32-1, func(srv *Server) *atomic.Int64 { return &srv.config.maxClients }, nil),
+		counted("timeout", 0, 1<<31-1, func(srv *Server) *atomic.Int64 { return &srv.config.timeout }, nil),
+		counted("tcp-keepalive", 0, 1<<31-1, func(srv *Server) *atomic.Int64 { return &srv.config.keepAlive }, nil),
+		counted("tracking-table-max-keys", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.tracking.maxKeys },
+			func(srv *Server) { srv.tracking.evict() }),
+		bytesOf("client-query-buffer-limit", 1<<20, 1<<40, func(srv *Server) *atomic.Int64 { return &srv.config.queryLimit }),
+		bytesOf("proto-max-bulk-len", 1<<20, 512<<20, func(srv *Server) *atomic.Int64 { return &srv.catalog.maxBulkBytes }),
 		{name: "client-output-buffer-limit", get: outputLimitText, set: setOutputLimit},
 		{name: "notify-keyspace-events", get: eventsText, set: setEvents},
-		{name: "tracking-table-max-keys", get: trackedKeysText, set: setTrackedKeys},
 		{name: "loglevel", get: logLevel, set: setLogLevel},
 		{name: "requirepass", get: func(srv *Server) string { return srv.config.password() }, set: func(srv *Server, value string) error {
 			srv.config.pass.Store(&value)
@@ -117,45 +115,6 @@ var parameters = sync.OnceValue(func() []parameter {
 	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
 	return all
 })
-
-func number(name string, least, most int64, field func(*config) *atomic.Int64) parameter {
-	return parameter{
-		name: name,
-		get:  func(srv *Server) string { return strconv.FormatInt(field(&srv.config).Load(), 10) },
-		set: func(srv *Server, value string) error {
-			n, err := strconv.ParseInt(value, 10, 64)
-			if err != nil {
-				return Error("argument couldn't be parsed into an integer")
-			}
-			if n < least || n > most {
-				return Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
-			}
-			field(&srv.config).Store(n)
-			return nil
-		},
-	}
-}
-
-func bytesOf(name string, least, most int64, field func(*config) *atomic.Int64, changed func(*Server, int64)) parameter {
-	return parameter{
-		name: name,
-		get:  func(srv *Server) string { return strconv.FormatInt(field(&srv.config).Load(), 10) },
-		set: func(srv *Server, value string) error {
-			n, err := ParseBytes(value)
-			if err != nil {
-				return Error("argument must be a memory value")
-			}
-			if n < least || n > most {
-				return Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
-			}
-			field(&srv.config).Store(n)
-			if changed != nil {
-				changed(srv, n)
-			}
-			return nil
-		},
-	}
-}
 
 // ParseBytes reads a number of bytes as Redis writes it: a bare number, or
 // one with k, m or g (powers of 1,000), kb, mb or gb (powers of 1,024), or b
@@ -230,8 +189,7 @@ func configGet(c *Call) error {
 	}
 	c.Reply.Map(len(found))
 	for _, pair := range found {
-		c.Reply.BulkString(pair[0])
-		c.Reply.BulkString(pair[1])
+		replyField(&c.Reply, pair[0], pair[1])
 	}
 	return nil
 }
@@ -310,7 +268,7 @@ func configFailed(name, reason string) error {
 func configResetStat(c *Call) error {
 	srv := c.Session.srv
 	srv.stats.reset()
-	for _, e := range srv.table.sorted {
+	for _, e := range srv.table.numbered {
 		e.resetCounters()
 	}
 	c.Reply.Simple("OK")

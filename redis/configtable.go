@@ -31,11 +31,20 @@ func limitParameters() []parameter {
 
 // counted is a number; changed is called after it has changed.
 func counted(name string, least, most int64, field func(*Server) *atomic.Int64, changed func(*Server)) parameter {
+	return stored(name, within(parseNumber, least, most), field, changed)
+}
+
+// bytesOf is a number of bytes.
+func bytesOf(name string, least, most int64, field func(*Server) *atomic.Int64) parameter {
+	return stored(name, within(parseMemory, least, most), field, nil)
+}
+
+func stored(name string, parse func(string) (int64, error), field func(*Server) *atomic.Int64, changed func(*Server)) parameter {
 	return parameter{
 		name: name,
 		get:  func(srv *Server) string { return strconv.FormatInt(field(srv).Load(), 10) },
 		set: func(srv *Server, value string) error {
-			n, err := parseWithin(value, least, most)
+			n, err := parse(value)
 			if err != nil {
 				return err
 			}
@@ -48,14 +57,29 @@ func counted(name string, least, most int64, field func(*Server) *atomic.Int64, 
 	}
 }
 
-// parseWithin reads a number between least and most.
-func parseWithin(value string, least, most int64) (int64, error) {
+// within is parse, and refuses what is not between least and most.
+func within(parse func(string) (int64, error), least, most int64) func(string) (int64, error) {
+	return func(value string) (int64, error) {
+		n, err := parse(value)
+		if err == nil && (n < least || n > most) {
+			err = Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
+		}
+		return n, err
+	}
+}
+
+func parseNumber(value string) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
 		return 0, Error("argument couldn't be parsed into an integer")
 	}
-	if n < least || n > most {
-		return 0, Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
+	return n, nil
+}
+
+func parseMemory(value string) (int64, error) {
+	n, err := ParseBytes(value)
+	if err != nil {
+		return 0, Error("argument must be a memory value")
 	}
 	return n, nil
 }
@@ -103,14 +127,11 @@ func directory(srv *Server) string {
 
 // setMaxMemory accepts no limit, and no other: nothing is ever evicted.
 func setMaxMemory(_ *Server, value string) error {
-	n, err := ParseBytes(value)
-	if err != nil {
-		return Error("argument must be a memory value")
+	n, err := parseMemory(value)
+	if err == nil && n != 0 {
+		err = Error("argument must be 0: nothing is evicted; firn-memory is what documents may take in memory")
 	}
-	if n != 0 {
-		return Error("argument must be 0: nothing is evicted; firn-memory is what documents may take in memory")
-	}
-	return nil
+	return err
 }
 
 // maxPercentiles bounds how many percentiles INFO shows.
@@ -157,7 +178,7 @@ func (k *keptSettings) percentiles() []float64 {
 	return []float64{50, 99, 99.9}
 }
 
-// on says whether a kept yes-or-no setting is yes.
+// kept is the text of a setting that is only kept; otherwise, if it was never set.
 func (k *keptSettings) kept(name, otherwise string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -210,11 +231,8 @@ func checkKept(form, text string) (string, error) {
 		}
 		return "", Error("argument must be 'yes' or 'no'")
 	case "bytes":
-		n, err := ParseBytes(text)
-		if err != nil {
-			return "", Error("argument must be a memory value")
-		}
-		return strconv.FormatInt(n, 10), nil
+		n, err := parseMemory(text)
+		return strconv.FormatInt(n, 10), err
 	case "text":
 		return text, nil
 	case "save":
@@ -224,7 +242,7 @@ func checkKept(form, text string) (string, error) {
 		least, most, _ := strings.Cut(bounds, ":")
 		from, _ := strconv.ParseInt(least, 10, 64) // the table is right
 		to, _ := strconv.ParseInt(most, 10, 64)
-		_, err := parseWithin(text, from, to)
+		_, err := within(parseNumber, from, to)(text)
 		return text, err
 	}
 	words := strings.Split(form, "|")

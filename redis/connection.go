@@ -128,18 +128,13 @@ func connectionHello(c *Call) error {
 	s.publish()
 	c.Reply.Proto = h.proto
 	c.Reply.Map(7)
-	for _, pair := range [][2]string{{"server", "redis"}, {"version", redisVersion}} {
-		c.Reply.BulkString(pair[0])
-		c.Reply.BulkString(pair[1])
-	}
-	c.Reply.BulkString("proto")
-	c.Reply.Int(int64(h.proto))
+	replyField(&c.Reply, "server", "redis")
+	replyField(&c.Reply, "version", redisVersion)
+	replyNumber(&c.Reply, "proto", h.proto)
 	c.Reply.BulkString("id")
 	c.Reply.Int(s.id)
-	for _, pair := range [][2]string{{"mode", "standalone"}, {"role", "master"}} {
-		c.Reply.BulkString(pair[0])
-		c.Reply.BulkString(pair[1])
-	}
+	replyField(&c.Reply, "mode", "standalone")
+	replyField(&c.Reply, "role", "master")
 	c.Reply.BulkString("modules")
 	c.Reply.Array(0)
 	return nil

@@ -41,6 +41,30 @@ var databaseCommands = []Command{
 	},
 }
 
+// view runs fn for a call that reads the present.
+func (c *Call) view(fn func(c *Call) error) error {
+	return c.Session.srv.store.View(func(snap *firn.Snapshot) error {
+		c.R = snap
+		return fn(c)
+	})
+}
+
+// eachDatabase runs fn for the call on every database in turn, with what the
+// ids of its keys begin with.
+func (c *Call) eachDatabase(fn func(c *Call, prefix []byte) error) error {
+	inner := *c
+	for inner.DB = range c.work.databaseCount {
+		prefix, err := inner.keyPrefix()
+		if err != nil {
+			return err
+		}
+		if err := fn(&inner, prefix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func dbSize(c *Call) error {
 	prefix, err := c.keyPrefix()
 	if err != nil {

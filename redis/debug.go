@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha1"
@@ -148,14 +149,6 @@ func debugPackedThreshold(c *Call, args [][]byte) error {
 	return nil
 }
 
-// view runs fn for a call that reads the present.
-func (c *Call) view(fn func(c *Call) error) error {
-	return c.Session.srv.store.View(func(snap *firn.Snapshot) error {
-		c.R = snap
-		return fn(c)
-	})
-}
-
 func debugObject(c *Call, args [][]byte) error {
 	return c.view(func(c *Call) error {
 		doc, k, ok, err := c.findLive(args[0])
@@ -200,15 +193,7 @@ func debugStringMatch(c *Call, args [][]byte) error {
 	if !ok || n < 0 || n > maxMatchBytes {
 		return errNotInteger
 	}
-	text := make([]byte, n)
-	for i := range text {
-		text[i] = 'a'
-	}
-	matched := int64(0)
-	if glob.Match(args[1], text, false) {
-		matched = 1
-	}
-	c.Reply.Int(matched)
+	replyFlag(c, glob.Match(args[1], bytes.Repeat([]byte{'a'}, int(n)), false))
 	return nil
 }
 
@@ -309,36 +294,32 @@ func debugDigestValue(c *Call, args [][]byte) error {
 func debugDigest(c *Call, _ [][]byte) error {
 	var total [sha1.Size]byte
 	err := c.view(func(c *Call) error {
-		total = [sha1.Size]byte{}
-		inner := *c
-		for inner.DB = range c.Session.srv.opts.Databases {
-			prefix, err := inner.keyPrefix()
-			if err != nil {
-				return err
-			}
-			prefix = own(prefix)
-			for item, err := range inner.R.Scan(firn.Range{Index: c.work.keys.ByID(), Prefix: prefix}) {
-				if err != nil {
-					return err
-				}
-				key, err := inner.subKey(item.Key, len(prefix))
-				if err != nil {
-					return err
-				}
-				sum, _, err := inner.digest(own(key))
-				if err != nil {
-					return err
-				}
-				for i := range total {
-					total[i] ^= sum[i]
-				}
-			}
-		}
-		return nil
+		return c.eachDatabase(func(c *Call, prefix []byte) error { return c.addDigests(&total, own(prefix)) })
 	})
 	if err != nil {
 		return err
 	}
 	c.Reply.Simple(hex.EncodeToString(total[:]))
+	return nil
+}
+
+// addDigests adds the digests of the keys whose ids begin with prefix.
+func (c *Call) addDigests(total *[sha1.Size]byte, prefix []byte) error {
+	for item, err := range c.R.Scan(firn.Range{Index: c.work.keys.ByID(), Prefix: prefix}) {
+		if err != nil {
+			return err
+		}
+		key, err := c.subKey(item.Key, len(prefix))
+		if err != nil {
+			return err
+		}
+		sum, _, err := c.digest(own(key))
+		if err != nil {
+			return err
+		}
+		for i := range total {
+			total[i] ^= sum[i]
+		}
+	}
 	return nil
 }

@@ -63,19 +63,13 @@ func (x *expiries) count(w *workspace, r firn.Reader) (map[string]expirySpan, er
 
 // infoKeyspace counts the keys of every database on one snapshot.
 func infoKeyspace(t *infoText) error {
-	return t.srv.store.View(func(snap *firn.Snapshot) error {
-		c := *t.call
-		c.R = snap
-		spans, err := t.srv.expiries.count(c.work, snap)
+	return t.call.view(func(c *Call) error {
+		spans, err := t.srv.expiries.count(c.work, c.R)
 		if err != nil {
 			return err
 		}
-		for c.DB = range t.srv.opts.Databases {
-			prefix, err := c.keyPrefix()
-			if err != nil {
-				return err
-			}
-			n, err := snap.Count(c.work.keys, prefix)
+		return c.eachDatabase(func(c *Call, prefix []byte) error {
+			n, err := c.R.Count(c.work.keys, prefix)
 			if err != nil {
 				return err
 			}
@@ -83,8 +77,8 @@ func infoKeyspace(t *infoText) error {
 			if keys := int64(n) - span.gone; keys > 0 {
 				t.add(fmt.Sprintf("db%d", c.DB), fmt.Sprintf("keys=%d,expires=%d,avg_ttl=%d", keys, min(span.live, keys), span.ttl/max(span.live, 1)))
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 }
 

@@ -267,7 +267,7 @@ func ages(samples []latencySample, now int64) string {
 func latencyHistogram(c *Call) error {
 	var entries []*entry
 	add := func(e *entry) {
-		if e.Run != nil && e.spread.Load() != nil && !slices.Contains(entries, e) {
+		if e.spread.Load() != nil && !slices.Contains(entries, e) {
 			entries = append(entries, e)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
@@ -116,18 +115,16 @@ func memoryStats(c *Call) error {
 	if err != nil {
 		return err
 	}
-	m, st := srv.measureMemory(), srv.store.Stats()
-	used := int64(m.used)
-	data := min(max(st.HeadBytes+st.TailBytes, 0), used)
+	m := srv.measureMemory()
+	used, data := int64(m.used), int64(m.data)
 	whole := func(name string, n int64) figure { return figure{name: name, whole: n} }
 	part := func(name string, f float64) figure { return figure{name: name, part: f, float: true} }
-	over := func(a, b uint64) float64 { return float64(a) / float64(max(b, 1)) }
 	figures := []figure{
 		whole("peak.allocated", int64(m.peak)), whole("total.allocated", used), whole("startup.allocated", 0),
 		whole("replication.backlog", 0), whole("clients.slaves", 0), whole("clients.normal", 0), whole("cluster.links", 0),
 		whole("aof.buffer", 0), whole("lua.caches", 0), whole("functions.caches", 0), whole("overhead.total", used-data),
 		whole("keys.count", keys), whole("keys.bytes-per-key", data/max(keys, 1)), whole("dataset.bytes", data),
-		part("dataset.percentage", percent(uint64(data), m.used)), part("peak.percentage", percent(m.used, m.peak)),
+		part("dataset.percentage", percent(m.data, m.used)), part("peak.percentage", percent(m.used, m.peak)),
 		whole("allocator.allocated", used), whole("allocator.active", int64(m.heap)), whole("allocator.resident", int64(m.total)),
 		part("allocator-fragmentation.ratio", over(m.heap, m.used)), whole("allocator-fragmentation.bytes", int64(m.heap)-used),
 		part("allocator-rss.ratio", over(m.total, m.heap)), whole("allocator-rss.bytes", int64(m.total)-int64(m.heap)),
@@ -149,21 +146,12 @@ func memoryStats(c *Call) error {
 // countAllKeys counts the keys of all databases, those included that the
 // sweeper has still to end.
 func (c *Call) countAllKeys() (total int64, err error) {
-	err = c.Session.srv.store.View(func(snap *firn.Snapshot) error {
-		inner := *c
-		inner.R = snap
-		for inner.DB = range c.Session.srv.opts.Databases {
-			prefix, err := inner.keyPrefix()
-			if err != nil {
-				return err
-			}
-			n, err := snap.Count(c.work.keys, prefix)
-			if err != nil {
-				return err
-			}
+	err = c.view(func(c *Call) error {
+		return c.eachDatabase(func(c *Call, prefix []byte) error {
+			n, err := c.R.Count(c.work.keys, prefix)
 			total += int64(n)
-		}
-		return nil
+			return err
+		})
 	})
 	return total, err
 }

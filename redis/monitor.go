@@ -1,12 +1,11 @@
 package redis
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // errMonitor refuses data to a client that looks on, in Redis's words.
@@ -82,16 +81,8 @@ func (s *Session) shown(e *entry, words [][]byte) {
 
 // monitorLine is a command as MONITOR shows it.
 func (s *Session) monitorLine(e *entry, words [][]byte) []byte {
-	now := time.Duration(s.srv.opts.Now().UnixMicro()) * time.Microsecond
-	line := append([]byte(nil), '+')
-	line = strconv.AppendInt(line, int64(now/time.Second), 10)
-	line = append(line, '.')
-	micros := strconv.Itoa(int(now % time.Second / time.Microsecond))
-	line = append(line, "000000"[len(micros):]...)
-	line = append(line, micros...)
-	line = append(line, " ["...)
-	line = strconv.AppendInt(line, int64(s.db), 10)
-	line = append(line, ' ')
+	now := s.srv.opts.Now().UnixMicro()
+	line := fmt.Appendf(nil, "+%d.%06d [%d ", now/1e6, now%1e6, s.db)
 	if path, ok := strings.CutSuffix(s.peer, ":0"); ok && strings.HasPrefix(path, "/") {
 		line = append(append(line, "unix:"...), path...)
 	} else {

@@ -1,6 +1,9 @@
 package redis
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // eventClass is a class of keyspace notifications, or a set of them.
 type eventClass uint32
@@ -36,22 +39,13 @@ func parseEvents(text string) (classes eventClass, ok bool) {
 			classes |= eventAll
 			continue
 		}
-		at := indexByte(eventLetters, text[i])
+		at := strings.IndexByte(eventLetters, text[i])
 		if at < 0 {
 			return 0, false
 		}
 		classes |= 1 << at
 	}
 	return classes, true
-}
-
-func indexByte(s string, c byte) int {
-	for i := range len(s) {
-		if s[i] == c {
-			return i
-		}
-	}
-	return -1
 }
 
 // String is the classes' letters as CONFIG GET shows them.

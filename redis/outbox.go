@@ -69,6 +69,13 @@ func (o *outbox) clear() {
 	}
 }
 
+// release gives back the buffers if nothing is noted.
+func (o *outbox) release() {
+	if len(o.notes) == 0 {
+		*o = outbox{}
+	}
+}
+
 // deliver tells what was noted, because it is decided now.
 func (s *Session) deliver() {
 	if len(s.outbox.notes) > 0 {

@@ -87,6 +87,15 @@ func (s *Session) sentPushes(left int64) {
 	}
 }
 
+// release gives back the buffer if nothing is in it.
+func (b *inbox) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.buf) == 0 {
+		b.buf = nil
+	}
+}
+
 // closeInbox drops what was pushed.
 func (s *Session) closeInbox() {
 	b := &s.inbox

@@ -191,18 +191,18 @@ func infoServer(t *infoText) error {
 }
 
 func infoClients(t *infoText) error {
+	tracking, _, _, _ := t.srv.tracking.counts()
 	t.add("connected_clients", t.srv.clients.count())
 	t.add("cluster_connections", 0)
 	t.add("maxclients", t.srv.config.maxClients.Load())
 	t.add("blocked_clients", t.srv.blocked.count())
-	t.add("tracking_clients", 0)
+	t.add("tracking_clients", tracking)
 	t.zeros("client_recent_max_input_buffer client_recent_max_output_buffer clients_in_timeout_table")
 	return nil
 }
 
 func infoMemory(t *infoText) error {
-	m, st := t.srv.measureMemory(), t.srv.store.Stats()
-	data := min(uint64(max(st.HeadBytes+st.TailBytes, 0)), m.used)
+	m := t.srv.measureMemory()
 	system := systemMemory()
 	sizes := func(name string, n uint64) { t.addAll(name, n, name+"_human", human(n)) }
 	sizes("used_memory", m.used)
@@ -210,10 +210,10 @@ func infoMemory(t *infoText) error {
 	sizes("used_memory_peak", m.peak)
 	t.addAll(
 		"used_memory_peak_perc", fmt.Sprintf("%.2f%%", percent(m.used, m.peak)),
-		"used_memory_overhead", m.used-data,
+		"used_memory_overhead", m.used-m.data,
 		"used_memory_startup", 0,
-		"used_memory_dataset", data,
-		"used_memory_dataset_perc", fmt.Sprintf("%.2f%%", percent(data, m.used)),
+		"used_memory_dataset", m.data,
+		"used_memory_dataset_perc", fmt.Sprintf("%.2f%%", percent(m.data, m.used)),
 		"allocator_allocated", m.used,
 		"allocator_active", m.heap,
 		"allocator_resident", m.total,
@@ -245,7 +245,9 @@ func infoMemory(t *infoText) error {
 
 func percent(part, whole uint64) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
 
-func ratio(a, b uint64) string { return fmt.Sprintf("%.2f", float64(a)/float64(max(b, 1))) }
+func over(a, b uint64) float64 { return float64(a) / float64(max(b, 1)) }
+
+func ratio(a, b uint64) string { return fmt.Sprintf("%.2f", over(a, b)) }
 
 func infoPersistence(t *infoText) error {
 	t.zeros("loading async_loading current_cow_peak current_cow_size current_cow_size_age")
@@ -304,13 +306,12 @@ func infoStats(t *infoText) error {
 	t.add("evicted_keys", 0)
 	t.zeros("evicted_clients total_eviction_exceeded_time current_eviction_exceeded_time")
 	t.addAll("keyspace_hits", st.hits.Load(), "keyspace_misses", st.misses.Load())
-	t.add("pubsub_channels", 0)
-	t.add("pubsub_patterns", 0)
-	t.add("latest_fork_usec", 0)
-	t.add("pubsubshard_channels", 0)
+	channels, patterns, shards := t.srv.pubsub.counts()
+	t.addAll("pubsub_channels", channels, "pubsub_patterns", patterns, "latest_fork_usec", 0, "pubsubshard_channels", shards)
 	t.zeros("total_forks migrate_cached_sockets slave_expires_tracked_keys active_defrag_hits active_defrag_misses " +
 		"active_defrag_key_hits active_defrag_key_misses total_active_defrag_time current_active_defrag_time")
-	t.zeros("tracking_total_keys tracking_total_items tracking_total_prefixes")
+	_, keys, items, prefixes := t.srv.tracking.counts()
+	t.addAll("tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes)
 	t.add("unexpected_error_replies", 0)
 	t.add("total_error_replies", failed)
 	t.zeros("dump_payload_sanitizations total_reads_processed total_writes_processed io_threaded_reads_processed " +

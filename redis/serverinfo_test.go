@@ -236,3 +236,18 @@ func TestPopulateIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestInfoCountsWhoListensAndTracks(t *testing.T) {
+	a, b := newPair(t, firn.Options{})
+	a.run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k", "GET j", "SUBSCRIBE x y", "PSUBSCRIBE z*", "SSUBSCRIBE s")
+	b.run(t, "HELLO 3", "CLIENT TRACKING ON BCAST PREFIX p", "SUBSCRIBE x")
+	got := info(t, b, "everything")
+	for name, want := range map[string]string{
+		"pubsub_channels": "2", "pubsub_patterns": "1", "pubsubshard_channels": "1",
+		"tracking_clients": "2", "tracking_total_keys": "2", "tracking_total_items": "2", "tracking_total_prefixes": "1",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: got %s, want %s", name, got[name], want)
+		}
+	}
+}

@@ -148,7 +148,7 @@ func (srv *Server) NewSession(peer, local string) *Session {
 		born: srv.opts.Now(), Wake: func() {}, Hang: func() {}, Nudge: func() {}, mark: flushBytes,
 	}
 	s.peek = s.readFrom
-	s.in = resp.NewReader(srv.config.limits())
+	s.in = resp.NewReader(srv.inputLimits())
 	s.call.Session, s.call.work = s, newWorkspace(srv.catalog)
 	s.reset()
 	s.active.Store(s.born.UnixMilli())
@@ -162,9 +162,7 @@ func (s *Session) reset() {
 	s.proto, s.db, s.asof, s.mute = 2, 0, 0, speaking
 	s.who = identity{}
 	s.noEvict, s.noTouch = false, false
-	s.multi.end()
-	s.queued.Store(-1)
-	s.unwatch()
+	s.endMulti()
 	s.stopListening()
 	s.user.Store(s.srv.acl.standard)
 	s.setAuthed(s.srv.acl.open())
@@ -242,9 +240,11 @@ func (s *Session) Idle() {
 	s.in.Release()
 	s.next.words, s.next.args = nil, nil // they would keep what was just given back
 	s.out, s.held, s.units = nil, nil, nil
+	s.inbox.release()
 	if s.waiter.Load() == nil { // otherwise who serves it may be using these
 		s.call.Args = nil
 		s.call.work.release()
+		s.outbox.release()
 	}
 }
 

@@ -348,6 +348,24 @@ func TestIdleSessionsStillWork(t *testing.T) {
 	check(t, "GET", string(a.send(t, []byte("\r\n"))), "$1\r\n3\r\n")
 }
 
+// TestIdleSessionsKeepNoMessages: neither what they have sent nor what they
+// have heard.
+func TestIdleSessionsKeepNoMessages(t *testing.T) {
+	from, to := newPair(t, firn.Options{})
+	to.run(t, "SUBSCRIBE x")
+	from.run(t, "MULTI", "PUBLISH x "+strings.Repeat("m", 50_000), "EXEC")
+	if heard := to.take(t); len(heard) < 50_000 {
+		t.Fatalf("heard %d bytes, want the message", len(heard))
+	}
+	from.session.Idle()
+	to.session.Idle()
+	if sent, heard := cap(from.session.outbox.text), cap(to.session.inbox.buf); sent > 0 || heard > 0 {
+		t.Errorf("idle sessions hold %d and %d bytes, want none", sent, heard)
+	}
+	from.run(t, "PUBLISH x again")
+	check(t, "afterwards", string(to.take(t)), "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$5\r\nagain\r\n")
+}
+
 // TestIdleSessionsHoldNoBuffers: a page that was given back and is still
 // referred to would stay for as long as its client is silent.
 func TestIdleSessionsHoldNoBuffers(t *testing.T) {

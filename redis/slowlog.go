@@ -25,7 +25,7 @@ var slowlogCommands = []Command{{
 		{
 			Name: "LEN", Flags: Local | Admin, Since: "2.2.12", Complexity: "O(1)",
 			Summary: "Returns the number of entries in the slow log.",
-			Run:     func(c *Call) error { c.Reply.Int(int64(len(c.Session.srv.slow.newest(maxSlowLog)))); return nil },
+			Run:     func(c *Call) error { c.Reply.Int(int64(c.Session.srv.slow.count())); return nil },
 		},
 		{
 			Name: "RESET", Flags: Local | Admin, Since: "2.2.12", Complexity: "O(1)",
@@ -148,6 +148,14 @@ func (l *slowLog) newest(n int64) []slowEntry {
 	return found
 }
 
+// count is how many entries there are.
+func (l *slowLog) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.trim()
+	return len(l.entries)
+}
+
 func (l *slowLog) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,10 +180,7 @@ func slowlogGet(c *Call) error {
 		c.Reply.Int(e.id)
 		c.Reply.Int(e.at.Unix())
 		c.Reply.Int(e.took.Microseconds())
-		c.Reply.Array(len(e.words))
-		for _, word := range e.words {
-			c.Reply.BulkString(word)
-		}
+		replyStrings(&c.Reply, e.words)
 		c.Reply.BulkString(e.peer)
 		c.Reply.BulkString(e.name)
 	}

@@ -144,6 +144,7 @@ func (srv *Server) sample() rateSample {
 // memoryUse is what the process takes.
 type memoryUse struct {
 	used     uint64 // bytes of live and not yet collected objects
+	data     uint64 // those of them that are documents and the index tail
 	resident uint64 // bytes that the system has given; 0 if unknown
 	peak     uint64 // the most used that was ever seen
 	heap     uint64 // bytes of the spans that objects are in
@@ -155,7 +156,9 @@ type memoryUse struct {
 func (srv *Server) measureMemory() memoryUse {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
+	st := srv.store.Stats()
 	use := memoryUse{used: m.HeapAlloc, resident: residentBytes(), heap: m.HeapInuse, total: m.Sys}
+	use.data = min(uint64(max(st.HeadBytes+st.TailBytes, 0)), use.used)
 	for {
 		if use.peak = srv.stats.peakMemory.Load(); use.peak >= use.used {
 			return use

@@ -159,9 +159,6 @@ func (e *entry) resetCounters() {
 		n.Store(0)
 	}
 	e.spread.Store(nil)
-	for _, sub := range e.sub {
-		sub.resetCounters()
-	}
 }
 
 // helpFor answers a container's HELP from its table.

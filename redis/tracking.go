@@ -177,9 +177,8 @@ func (t *tracking) evictLocked() {
 	}
 }
 
-// setMaxKeys is what CONFIG SET tracking-table-max-keys does.
-func (t *tracking) setMaxKeys(n int64) {
-	t.maxKeys.Store(n)
+// evict forgets keys beyond a limit that has changed.
+func (t *tracking) evict() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.evictLocked()
@@ -249,7 +248,7 @@ func (t *tracking) flush() {
 func (t *tracking) tellLocked(s *Session, keys [][]byte) {
 	to := s
 	if id := s.track.redirect; id != 0 {
-		if to = s.srv.clients.withID(id); to == nil {
+		if to = s.srv.clients.find(id); to == nil {
 			t.brokenLocked(s)
 			return
 		}
@@ -289,13 +288,6 @@ func (t *tracking) brokenLocked(s *Session) {
 	w.BulkString("tracking-redir-broken")
 	w.Int(s.track.redirect)
 	s.Push(w.Buf)
-}
-
-// withID is the session of an id; nil if it has gone.
-func (cs *clients) withID(id int64) *Session {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	return cs.byID[id]
 }
 
 // shown is what CLIENT LIST shows: flags, and the client that is

@@ -33,14 +33,6 @@ func invalidated(t testing.TB, b []byte) (keys []string) {
 	return keys
 }
 
-// hear is what came to a session since it was last asked.
-func (o *ours) hear(t testing.TB) []byte {
-	o.pump(t)
-	heard := append([]byte(nil), o.session.Output()...)
-	o.session.Sent(len(heard))
-	return heard
-}
-
 // TestAWriteBetweenSnapshotAndReadIsTold has a read run on a snapshot that is
 // not the newest any more: nobody knew yet that the client reads the key.
 func TestAWriteBetweenSnapshotAndReadIsTold(t *testing.T) {
@@ -62,10 +54,10 @@ func TestAWriteBetweenSnapshotAndReadIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, "reply and invalidation", string(a.hear(t)), "$3\r\nold\r\n>2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n")
+	check(t, "reply and invalidation", string(a.take(t)), "$3\r\nold\r\n>2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n")
 	// With nothing in between nothing is told.
 	check(t, "reply alone", a.run(t, "GET k"), "$3\r\nnew\r\n")
-	check(t, "later", string(a.hear(t)), "")
+	check(t, "later", string(a.take(t)), "")
 }
 
 func TestExpiredKeysAreInvalidated(t *testing.T) {
@@ -76,15 +68,15 @@ func TestExpiredKeysAreInvalidated(t *testing.T) {
 	bcast.run(t, "HELLO 3", "CLIENT TRACKING ON BCAST PREFIX swe")
 	w.run(t, "SET swept 1 PX 10", "SET over 1 PX 10")
 	a.run(t, "MGET swept over")
-	bcast.hear(t)
+	bcast.take(t)
 	w.advance(time.Second)
 	w.run(t, "SET over 2")
-	check(t, "overwritten", strings.Join(invalidated(t, a.hear(t)), " "), "over")
+	check(t, "overwritten", strings.Join(invalidated(t, a.take(t)), " "), "over")
 	if err := w.session.srv.Sweeper().sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "swept", strings.Join(invalidated(t, a.hear(t)), " "), "swept")
-	check(t, "swept, by prefix", strings.Join(invalidated(t, bcast.hear(t)), " "), "swept")
+	check(t, "swept", strings.Join(invalidated(t, a.take(t)), " "), "swept")
+	check(t, "swept, by prefix", strings.Join(invalidated(t, bcast.take(t)), " "), "swept")
 }
 
 func TestTheTableOfTrackedKeysIsBounded(t *testing.T) {
@@ -94,13 +86,13 @@ func TestTheTableOfTrackedKeysIsBounded(t *testing.T) {
 	told := 0
 	for i := range 100 {
 		a.run(t, fmt.Sprintf("GET k%d", i))
-		told += len(invalidated(t, a.hear(t)))
+		told += len(invalidated(t, a.take(t)))
 	}
 	if _, keys, items, _ := a.session.srv.tracking.counts(); keys != 10 || items != 10 || told != 90 {
 		t.Errorf("got %d keys, %d items and %d invalidations, want 10, 10 and 90", keys, items, told)
 	}
 	b.run(t, "CONFIG SET tracking-table-max-keys 3")
-	if n := len(invalidated(t, a.hear(t))); n != 7 {
+	if n := len(invalidated(t, a.take(t))); n != 7 {
 		t.Errorf("a lower limit: got %d invalidations, want 7", n)
 	}
 }
@@ -184,7 +176,7 @@ func TestCopiesAreTheValues(t *testing.T) {
 		reader := newOurs(t, srv)
 		reader.run(t, "HELLO 3")
 		for i, c := range caches {
-			c.apply(t, c.hear(t), "")
+			c.apply(t, c.take(t), "")
 			for key, got := range c.copies {
 				v, _, _ := parseValue([]byte(reader.run(t, "GET "+key)))
 				if kept++; got != v.text {

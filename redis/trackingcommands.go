@@ -3,7 +3,6 @@ package redis
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/firndb/firn/resp"
@@ -73,7 +72,7 @@ func parseRedirect(c *Call, before int64, arg []byte) (int64, error) {
 	if !ok {
 		return 0, errNotInteger
 	}
-	if c.Session.srv.clients.withID(id) == nil {
+	if c.Session.srv.clients.find(id) == nil {
 		return 0, Error("ERR The client ID you want redirect to does not exist")
 	}
 	return id, nil
@@ -199,27 +198,7 @@ func clientTrackingInfo(c *Call) error {
 	}
 	c.Reply.BulkString("redirect")
 	c.Reply.Int(redirect)
-	prefixes := slices.Sorted(slices.Values(state.prefixes))
 	c.Reply.BulkString("prefixes")
-	c.Reply.Array(len(prefixes))
-	for _, prefix := range prefixes {
-		c.Reply.BulkString(prefix)
-	}
-	return nil
-}
-
-func trackedKeysText(srv *Server) string {
-	return strconv.FormatInt(srv.tracking.maxKeys.Load(), 10)
-}
-
-func setTrackedKeys(srv *Server, value string) error {
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		return Error("argument couldn't be parsed into an integer")
-	}
-	if n < 0 {
-		return Error("argument must be between 0 and 9223372036854775807 inclusive")
-	}
-	srv.tracking.setMaxKeys(n)
+	replyStrings(&c.Reply, slices.Sorted(slices.Values(state.prefixes)))
 	return nil
 }

@@ -23,15 +23,7 @@ func (c *client) blockedClients(n int) {
 	c.t.Helper()
 	waitFor(c.t, fmt.Sprintf("%d blocked clients", n), func() bool {
 		c.send("INFO clients\r\n")
-		header, err := c.in.ReadString('\n')
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		var size int
-		fmt.Sscanf(header, "$%d", &size)
-		text := make([]byte, size+2)
-		io.ReadFull(c.in, text)
-		return strings.Contains(string(text), fmt.Sprintf("blocked_clients:%d\r\n", n))
+		return strings.Contains(c.bulk(), fmt.Sprintf("blocked_clients:%d\r\n", n))
 	})
 }
 

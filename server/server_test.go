@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -116,6 +115,24 @@ func (c *client) expect(want string) {
 	if string(got[:n]) != want {
 		c.t.Fatalf("reply:\n got %q (%v)\nwant %q", got[:n], err, want)
 	}
+}
+
+// bulk reads a reply that is one string.
+func (c *client) bulk() string {
+	c.t.Helper()
+	header, err := c.in.ReadString('\n')
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var size int
+	if _, err := fmt.Sscanf(header, "$%d", &size); err != nil {
+		c.t.Fatalf("reply: got %q, want a string", header)
+	}
+	text := make([]byte, size+2)
+	if _, err := io.ReadFull(c.in, text); err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text[:size])
 }
 
 // expectEnd reads until the server closes the connection.
@@ -243,12 +260,7 @@ func TestClientsThatVanishReleaseEverything(t *testing.T) {
 		c := r.connect()
 		waitFor(t, "the others to be gone", func() bool {
 			c.send("CLIENT LIST\r\n")
-			header, _ := c.in.ReadString('\n')
-			var n int
-			fmt.Sscanf(header, "$%d", &n)
-			list := make([]byte, n+2)
-			io.ReadFull(c.in, list)
-			return bytes.Count(list, []byte("\n")) == 2 // its own line, and the reply's end
+			return strings.Count(c.bulk(), "\n") == 1 // its own line
 		})
 	})
 }
@@ -324,11 +336,7 @@ func TestSlowReadersAreCutOffAtTheirLimit(t *testing.T) {
 	other.expect("+PONG\r\n")
 	waitFor(t, "the slow reader to be gone", func() bool {
 		other.send("CLIENT LIST ID 1\r\n")
-		header, _ := other.in.ReadString('\n')
-		var n int
-		fmt.Sscanf(header, "$%d", &n)
-		io.ReadFull(other.in, make([]byte, n+2))
-		return n == 0
+		return other.bulk() == ""
 	})
 }
 
