@@ -46,7 +46,7 @@ func (c *Call) walkSet(k *keyDoc, limit int64, visit func(member []byte) error) 
 // walkZSet visits the members of a sorted set by their scores, downwards if
 // reverse.
 func (c *Call) walkZSet(k *keyDoc, limit int64, reverse bool, visit func(member []byte, score float64) error) error {
-	return c.eachByRank(k, 0, limited(k.Length, limit)-1, reverse, func(m rated) error {
+	return c.eachByRank(k, 0, limited(k.Length, limit), reverse, func(m rated) error {
 		return visit([]byte(m.member), m.score)
 	})
 }

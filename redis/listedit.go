@@ -153,7 +153,7 @@ func (c *Call) findEqual(q *sequence, value []byte, count int64) (positions []in
 }
 
 func lTrim(c *Call) error {
-	start, end, err := parseBounds(c)
+	start, end, err := parseBounds(c.Args[1], c.Args[2])
 	if err != nil {
 		return err
 	}

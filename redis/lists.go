@@ -288,30 +288,8 @@ func lLen(c *Call) error {
 	return nil
 }
 
-// parseBounds reads the two indexes that LRANGE and LTRIM have.
-func parseBounds(c *Call) (start, end int64, err error) {
-	start, ok := resp.ParseInt(c.Args[1])
-	end, ok2 := resp.ParseInt(c.Args[2])
-	if !ok || !ok2 {
-		return 0, 0, errNotInteger
-	}
-	return start, end, nil
-}
-
-// ranksOf turns indexes that may count from the end into a rank and how many
-// items there are from it on, possibly none.
-func ranksOf(start, end, length int64) (rank, n int64) {
-	if start < 0 {
-		start = max(start+length, 0)
-	}
-	if end < 0 {
-		end += length
-	}
-	return start, max(min(end, length-1)-start+1, 0)
-}
-
 func lRange(c *Call) error {
-	start, end, err := parseBounds(c)
+	start, end, err := parseBounds(c.Args[1], c.Args[2])
 	if err != nil {
 		return err
 	}

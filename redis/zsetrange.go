@@ -76,18 +76,9 @@ func (q *rangeQuery) parseBounds(low, high []byte) (err error) {
 	case byLex:
 		q.members, err = parseLexRange(low, high)
 	default:
-		q.first, q.last, err = parseRanks(low, high)
+		q.first, q.last, err = parseBounds(low, high)
 	}
 	return err
-}
-
-func parseRanks(low, high []byte) (first, last int64, err error) {
-	first, ok := resp.ParseInt(low)
-	last, ok2 := resp.ParseInt(high)
-	if !ok || !ok2 {
-		return 0, 0, errNotInteger
-	}
-	return first, last, nil
 }
 
 // zRange is the commands that reply a range.
