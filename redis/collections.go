@@ -120,7 +120,7 @@ func (c *Call) newHash(items [][]byte, ends []int64) (keyDoc, error) {
 		if end == 0 {
 			continue
 		}
-		if err := c.setEnd(&h, field, end); err != nil {
+		if err := c.setEnd(&h, field, 0, end); err != nil {
 			return keyDoc{}, err
 		}
 	}
