@@ -111,13 +111,13 @@ var listCommands = []Command{
 		Name: "BLPOP", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Blocks, Keys: Keys{1, -2, 1},
 		Group: "list", Since: "2.0.0", Complexity: "O(n), n the keys",
 		Summary: "Takes the first element off the first of several lists that there is, and waits for one if there is none.",
-		Run:     func(c *Call) error { return blockingPop(c, false) },
+		Run:     listPopper.oneOrWait(false),
 	},
 	{
 		Name: "BRPOP", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Blocks, Keys: Keys{1, -2, 1},
 		Group: "list", Since: "2.0.0", Complexity: "O(n), n the keys",
 		Summary: "Takes the last element off the first of several lists that there is, and waits for one if there is none.",
-		Run:     func(c *Call) error { return blockingPop(c, true) },
+		Run:     listPopper.oneOrWait(true),
 	},
 	{
 		Name: "BLMOVE", Args: "source destination LEFT|RIGHT LEFT|RIGHT timeout", Min: 5, Flags: Writes | Blocks, Keys: Keys{1, 2, 1},
@@ -225,7 +225,7 @@ func listPop(c *Call, right bool) error {
 	if many {
 		var ok bool
 		if count, ok = resp.ParseInt(c.Args[1]); !ok || count < 0 {
-			return Error("ERR value is out of range, must be positive")
+			return errNotPositive
 		}
 	}
 	s, err := c.openKind(c.Args[0], kindList)
@@ -344,16 +344,12 @@ func lIndex(c *Call) error {
 }
 
 func lSet(c *Call) error {
-	s, err := c.openKind(c.Args[0], kindList)
+	s, q, err := c.openItems()
 	if err != nil {
 		return err
 	}
 	if !s.live {
 		return errNoSuchKey
-	}
-	q, err := sequenceOf(&s.key)
-	if err != nil {
-		return err
 	}
 	rank, ok, err := parseIndex(c.Args[1], q.length)
 	if err != nil {

@@ -114,22 +114,26 @@ func zRangeStore(c *Call) error {
 	}
 	var members []rated
 	if ok {
-		err = c.each(&k, &q.selection, func(m rated) error {
-			members = append(members, m)
-			return nil
-		})
-		if err != nil {
+		if members, err = c.collect(&k, &q.selection); err != nil {
 			return err
 		}
 	}
-	return c.storeZSet(c.Args[0], members, eventRangeStore)
+	return c.storeZSet(c.Args[0], members, 0, "zrangestore") // it meets a long member when its turn comes
 }
 
-const eventRangeStore = "zrangestore"
+// longestOf is the length of the longest of members, in bytes.
+func longestOf(members []rated) int {
+	longest := 0
+	for _, m := range members {
+		longest = max(longest, len(m.member))
+	}
+	return longest
+}
 
 // storeZSet puts a sorted set of different members in place of whatever is at
-// a key, which ends if there are none, and replies how many there are.
-func (c *Call) storeZSet(key []byte, members []rated, event string) error {
+// a key, which ends if there are none, and replies how many there are. longest
+// is for foresee.
+func (c *Call) storeZSet(key []byte, members []rated, longest int, event string) error {
 	s, err := c.openOther(c.DB, key)
 	if err != nil {
 		return err
@@ -139,12 +143,6 @@ func (c *Call) storeZSet(key []byte, members []rated, event string) error {
 		return c.clear(&s)
 	}
 	e := c.replaceZSet(&s)
-	longest := 0
-	for _, m := range members {
-		if event != eventRangeStore { // it meets a long member when its turn comes
-			longest = max(longest, len(m.member))
-		}
-	}
 	e.foresee(len(members), longest)
 	for _, m := range members {
 		if err := e.put([]byte(m.member), m.score, 0, false); err != nil {

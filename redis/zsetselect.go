@@ -49,6 +49,15 @@ func (c *Call) each(k *keyDoc, sel *selection, visit func(rated) error) error {
 	return c.eachByLex(k, sel, visit)
 }
 
+// collect is each for those that write: a walk ends with the first write.
+func (c *Call) collect(k *keyDoc, sel *selection) (members []rated, err error) {
+	err = c.each(k, sel, func(m rated) error {
+		members = append(members, m)
+		return nil
+	})
+	return members, err
+}
+
 func (c *Call) eachInSpan(k *keyDoc, s span, sel *selection, visit func(rated) error) error {
 	if s.empty() {
 		return nil

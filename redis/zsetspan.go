@@ -180,7 +180,7 @@ func (c *Call) rank(k *keyDoc, m rated, reverse bool) (int, error) {
 	if _, err := c.warm(k, &s, k.Length/2); err != nil {
 		return 0, err
 	}
-	place := appendPlace(nil, m.score, string(schema.AppendString(nil, m.member)))
+	place := appendPlace(nil, m.score, schema.AppendString(nil, m.member))
 	if reverse {
 		s.clip(append(place, afterMember), nil)
 	} else {
