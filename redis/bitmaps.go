@@ -184,7 +184,7 @@ func bitCount(c *Call) error {
 	switch len(c.Args) {
 	case 1:
 	case 3, 4:
-		start, end, err := parseBounds(c)
+		start, end, err := parseBounds(c.Args[1], c.Args[2])
 		if err != nil {
 			return err
 		}

@@ -2,8 +2,8 @@ package redis
 
 import "github.com/firndb/firn"
 
-// Whole collections, for the commands that take or make one of any type: SORT,
-// DUMP and RESTORE. A limit of 0 is none.
+// Whole collections, for the commands that take or make one of any type, such as
+// SORT, DUMP and RESTORE. A limit of 0 is none.
 
 // walkList visits the items of a list in order, from the end if reverse. What
 // is visited belongs to the store.
@@ -23,22 +23,28 @@ func (c *Call) walkList(k *keyDoc, limit int64, reverse bool, visit func(item []
 	return nil
 }
 
-// walkSet visits the members of a set in the order of their bytes. They are
-// valid during the visit only.
-func (c *Call) walkSet(k *keyDoc, limit int64, visit func(member []byte) error) error {
-	prefix := appendUID(nil, k.UID)
+// walkSet visits the members of a set in the order of their bytes. A set that
+// has not as many as its key says is errDamaged.
+func (c *Call) walkSet(k *keyDoc, limit int64, visit func(member string) error) error {
+	prefix := c.elementPrefix(k.UID)
+	prefixBytes := len(prefix)
 	r := firn.Range{Index: c.work.elements.ByID(), Prefix: prefix, Limit: int(limit)}
+	var n int64
 	for item, err := range c.R.Scan(r) {
 		if err != nil {
 			return err
 		}
-		member, err := c.subKey(item.Key, len(prefix))
+		member, err := memberOf(item.Key, prefixBytes)
 		if err != nil {
 			return err
 		}
 		if err := visit(member); err != nil {
 			return err
 		}
+		n++
+	}
+	if n != limited(k.Length, limit) {
+		return damagedSet(k, n)
 	}
 	return nil
 }
@@ -46,7 +52,7 @@ func (c *Call) walkSet(k *keyDoc, limit int64, visit func(member []byte) error) 
 // walkZSet visits the members of a sorted set by their scores, downwards if
 // reverse.
 func (c *Call) walkZSet(k *keyDoc, limit int64, reverse bool, visit func(member []byte, score float64) error) error {
-	return c.eachByRank(k, 0, limited(k.Length, limit)-1, reverse, func(m rated) error {
+	return c.eachByRank(k, 0, limited(k.Length, limit), reverse, func(m rated) error {
 		return visit([]byte(m.member), m.score)
 	})
 }
@@ -120,7 +126,7 @@ func (c *Call) newHash(items [][]byte, ends []int64) (keyDoc, error) {
 		if end == 0 {
 			continue
 		}
-		if err := c.setEnd(&h, field, end); err != nil {
+		if err := c.setEnd(&h, field, 0, end); err != nil {
 			return keyDoc{}, err
 		}
 	}

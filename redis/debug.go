@@ -209,7 +209,7 @@ const (
 func debugPopulate(c *Call, args [][]byte) error {
 	count, ok := resp.ParseInt(args[0])
 	if !ok || count < 0 || count > maxPopulated {
-		return Error("ERR value is out of range, must be positive")
+		return errNotPositive
 	}
 	prefix, size := []byte("key"), int64(0)
 	if len(args) > 1 {

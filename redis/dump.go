@@ -59,7 +59,7 @@ func (c *Call) wholeValue(k *keyDoc) (v *rdb.Value, err error) {
 		return v, c.walkList(k, 0, false, add)
 	case kindSet:
 		v.Kind = rdb.Set
-		return v, c.walkSet(k, 0, func(member []byte) error { return add(own(member)) })
+		return v, c.walkSet(k, 0, func(member string) error { return add([]byte(member)) })
 	case kindZSet:
 		v.Kind = rdb.ZSet
 		return v, c.walkZSet(k, 0, false, func(member []byte, score float64) error {

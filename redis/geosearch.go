@@ -336,7 +336,7 @@ func (c *Call) storeFound(q *geoQuery, members []found, form geoForm) error {
 			kept[i].score = members[i].meters / q.unit
 		}
 	}
-	return c.storeZSet(q.storeAt, kept, event)
+	return c.storeZSet(q.storeAt, kept, longestOf(kept), event)
 }
 
 // replyFound replies what was found: members, or if more was asked for an

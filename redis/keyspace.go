@@ -17,6 +17,7 @@ const (
 	errNotInteger  = Error("ERR value is not an integer or out of range")
 	errNotFloat    = Error("ERR value is not a valid float")
 	errOutOfRange  = Error("ERR value is out of range")
+	errNotPositive = Error("ERR value is out of range, must be positive")
 	errOverflow    = Error("ERR increment or decrement would overflow")
 	errNaNInfinity = Error("ERR increment would produce NaN or Infinity")
 	errTooLong     = Error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")

@@ -68,9 +68,6 @@ func (k *keyDoc) fieldEnds() fieldEnds {
 
 // soundEnds says whether what a hash keeps about its lifetimes can be read.
 func (k *keyDoc) soundEnds() bool {
-	if k.Value == nil {
-		return true
-	}
 	_, ok := parseFieldEnds(k.Value)
 	return ok
 }
@@ -179,32 +176,18 @@ func (c *Call) endedFields(k *keyDoc) (map[string]bool, error) {
 // hashLength is how many fields of a live hash are there; of another key it is
 // the length.
 func (c *Call) hashLength(k *keyDoc) (int64, error) {
-	if k.Value == nil {
+	e := k.fieldEnds()
+	if e.count == 0 || !expired(e.first, c.now()) {
 		return k.Length, nil
 	}
-	gone, err := c.countEnded(k.UID, k.fieldEnds())
-	return k.Length - gone, err
+	gone, err := c.R.CountRange(c.work.endedRange(k.UID, e, c.now(), 0)) // and not swept yet
+	return k.Length - int64(gone), err
 }
 
-// countEnded is how many fields of a hash have ended and were not swept yet.
-func (c *Call) countEnded(u uid, e fieldEnds) (n int64, err error) {
-	if !expired(e.first, c.now()) {
-		return 0, nil
-	}
-	for _, err := range c.R.Scan(c.work.endedRange(u, e, c.now(), 0)) {
-		if err != nil {
-			return 0, err
-		}
-		n++
-	}
-	return n, nil
-}
-
-// setEnd lets a field of an opened hash expire.
-func (c *Call) setEnd(h *openedHash, field []byte, end int64) error {
-	if _, err := c.dropEnd(h, field); err != nil {
-		return err
-	}
+// setEnd lets a field of an opened hash expire, which would have at old; 0 if
+// it would not.
+func (c *Call) setEnd(h *openedHash, field []byte, old, end int64) error {
+	h.forgetEnd(old)
 	if h.ends.count == 0 {
 		h.ends, h.stale = fieldEnds{first: end, last: end}, false
 	}
@@ -223,9 +206,22 @@ func (c *Call) dropEnd(h *openedHash, field []byte) (end int64, err error) {
 	if err != nil || end == 0 {
 		return 0, err
 	}
+	return end, c.deleteEnd(h, field, end)
+}
+
+// deleteEnd is dropEnd for a field whose end is known.
+func (c *Call) deleteEnd(h *openedHash, field []byte, end int64) error {
+	h.forgetEnd(end)
+	return c.Tx.Delete(c.work.lifetimes, c.elementID(h.key.UID, field), nil)
+}
+
+// forgetEnd takes a field's end, if it has one, out of the summary.
+func (h *openedHash) forgetEnd(end int64) {
+	if end == 0 {
+		return
+	}
 	h.ends.count--
 	h.stale = h.stale || end == h.ends.first || end == h.ends.last
-	return end, c.Tx.Delete(c.work.lifetimes, c.elementID(h.key.UID, field), nil)
 }
 
 // refreshEnds makes the summary of an opened hash exact again, once per

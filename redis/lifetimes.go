@@ -174,7 +174,7 @@ func (c *Call) expireField(h *openedHash, field []byte, end int64, conditions ex
 	case end <= c.now():
 		return fieldRemoved, c.dropField(h, field)
 	}
-	return fieldDone, c.setEnd(h, field, end)
+	return fieldDone, c.setEnd(h, field, current, end)
 }
 
 // openedField says whether a hash that may not be there has a field, and when
@@ -242,7 +242,7 @@ func hPersist(c *Call) error {
 			c.Reply.Int(fieldNoEnd)
 			continue
 		}
-		if _, err := c.dropEnd(&h, field); err != nil {
+		if err := c.deleteEnd(&h, field, end); err != nil {
 			return err
 		}
 		c.Reply.Int(fieldDone)

@@ -17,6 +17,15 @@ func (c *Call) openList(s *slot) (sequence, error) {
 	return sequence{uid: c.newUID()}, nil
 }
 
+// openItems opens the call's key to change the list there. It may not be
+// there.
+func (c *Call) openItems() (s slot, q sequence, err error) {
+	if s, err = c.openKind(c.Args[0], kindList); err == nil && s.live {
+		q, err = sequenceOf(&s.key)
+	}
+	return s, q, err
+}
+
 // writeList writes the key document of a list that has changed; one without
 // items is gone, and what is left of them belongs to the past.
 func (c *Call) writeList(s *slot, q *sequence) error {

@@ -15,17 +15,13 @@ func lInsert(c *Call) error {
 	if !after && !is(c.Args[1], "BEFORE") {
 		return errSyntax
 	}
-	s, err := c.openKind(c.Args[0], kindList)
+	s, q, err := c.openItems()
 	if err != nil {
 		return err
 	}
 	if !s.live {
 		c.Reply.Int(0)
 		return nil
-	}
-	q, err := sequenceOf(&s.key)
-	if err != nil {
-		return err
 	}
 	p, err := c.findPlace(&q, c.Args[2], after)
 	if err != nil {
@@ -85,17 +81,13 @@ func lRem(c *Call) error {
 	if !ok {
 		return errNotInteger
 	}
-	s, err := c.openKind(c.Args[0], kindList)
+	s, q, err := c.openItems()
 	if err != nil {
 		return err
 	}
 	if !s.live {
 		c.Reply.Int(0)
 		return nil
-	}
-	q, err := sequenceOf(&s.key)
-	if err != nil {
-		return err
 	}
 	positions, first, last, err := c.findEqual(&q, c.Args[2], count)
 	if err != nil {
@@ -153,21 +145,17 @@ func (c *Call) findEqual(q *sequence, value []byte, count int64) (positions []in
 }
 
 func lTrim(c *Call) error {
-	start, end, err := parseBounds(c)
+	start, end, err := parseBounds(c.Args[1], c.Args[2])
 	if err != nil {
 		return err
 	}
-	s, err := c.openKind(c.Args[0], kindList)
+	s, q, err := c.openItems()
 	if err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
 	if !s.live {
 		return nil
-	}
-	q, err := sequenceOf(&s.key)
-	if err != nil {
-		return err
 	}
 	switch rank, n := ranksOf(start, end, q.length); n {
 	case q.length:

@@ -136,24 +136,12 @@ func rotate(c *Call, s *slot, q *sequence, fromRight, toRight bool) error {
 	return c.writeList(s, q)
 }
 
-// listPopper is LMPOP and BLMPOP.
-var listPopper = popper{kindList, "LEFT", "RIGHT", replyTaken}
+// listPopper is LMPOP, and what waits for an element of one of several lists.
+var listPopper = popper{kindList, "LEFT", "RIGHT", replyTaken, replyPoppedOf}
 
-func blockingPop(c *Call, right bool) error {
-	last := len(c.Args) - 1
-	timeout, err := parseTimeout(c.Args[last])
-	if err != nil {
-		return err
-	}
-	keys := c.Args[:last]
-	s, key, ok, err := c.openFirst(keys, kindList)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return c.wait(wait{keys: keys, kind: kindList, timeout: timeout, nothing: replyNullArray})
-	}
+// replyPoppedOf is replyPopped, and says of which key.
+func replyPoppedOf(c *Call, s *slot, key []byte, right bool) error {
 	c.Reply.Array(2)
 	c.Reply.Bulk(key)
-	return replyPopped(c, &s, key, right)
+	return replyPopped(c, s, key, right)
 }

@@ -211,11 +211,12 @@ func (c *Call) walkItems(q *sequence, position, limit int64, backwards bool) ite
 	if backwards {
 		from, to = q.first, position+1
 	}
-	ids := schema.AppendInt(appendUID(c.work.element[:0], q.uid), from)
+	ids := appendUID(c.work.element[:0], q.uid)
+	prefix := len(ids)
+	ids = schema.AppendInt(ids, from)
 	n := len(ids)
 	ids = schema.AppendInt(appendUID(ids, q.uid), to)
 	c.work.element = ids
-	prefix := len(appendUID(make([]byte, 0, 18), q.uid))
 	documents := c.R.Scan(firn.Range{
 		Index: c.work.elements.ByID(), From: ids[:n], To: ids[n:], Reverse: backwards, Limit: int(limit),
 	})

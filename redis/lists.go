@@ -111,13 +111,13 @@ var listCommands = []Command{
 		Name: "BLPOP", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Blocks, Keys: Keys{1, -2, 1},
 		Group: "list", Since: "2.0.0", Complexity: "O(n), n the keys",
 		Summary: "Takes the first element off the first of several lists that there is, and waits for one if there is none.",
-		Run:     func(c *Call) error { return blockingPop(c, false) },
+		Run:     listPopper.oneOrWait(false),
 	},
 	{
 		Name: "BRPOP", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Blocks, Keys: Keys{1, -2, 1},
 		Group: "list", Since: "2.0.0", Complexity: "O(n), n the keys",
 		Summary: "Takes the last element off the first of several lists that there is, and waits for one if there is none.",
-		Run:     func(c *Call) error { return blockingPop(c, true) },
+		Run:     listPopper.oneOrWait(true),
 	},
 	{
 		Name: "BLMOVE", Args: "source destination LEFT|RIGHT LEFT|RIGHT timeout", Min: 5, Flags: Writes | Blocks, Keys: Keys{1, 2, 1},
@@ -225,7 +225,7 @@ func listPop(c *Call, right bool) error {
 	if many {
 		var ok bool
 		if count, ok = resp.ParseInt(c.Args[1]); !ok || count < 0 {
-			return Error("ERR value is out of range, must be positive")
+			return errNotPositive
 		}
 	}
 	s, err := c.openKind(c.Args[0], kindList)
@@ -288,30 +288,8 @@ func lLen(c *Call) error {
 	return nil
 }
 
-// parseBounds reads the two indexes that LRANGE and LTRIM have.
-func parseBounds(c *Call) (start, end int64, err error) {
-	start, ok := resp.ParseInt(c.Args[1])
-	end, ok2 := resp.ParseInt(c.Args[2])
-	if !ok || !ok2 {
-		return 0, 0, errNotInteger
-	}
-	return start, end, nil
-}
-
-// ranksOf turns indexes that may count from the end into a rank and how many
-// items there are from it on, possibly none.
-func ranksOf(start, end, length int64) (rank, n int64) {
-	if start < 0 {
-		start = max(start+length, 0)
-	}
-	if end < 0 {
-		end += length
-	}
-	return start, max(min(end, length-1)-start+1, 0)
-}
-
 func lRange(c *Call) error {
-	start, end, err := parseBounds(c)
+	start, end, err := parseBounds(c.Args[1], c.Args[2])
 	if err != nil {
 		return err
 	}
@@ -366,16 +344,12 @@ func lIndex(c *Call) error {
 }
 
 func lSet(c *Call) error {
-	s, err := c.openKind(c.Args[0], kindList)
+	s, q, err := c.openItems()
 	if err != nil {
 		return err
 	}
 	if !s.live {
 		return errNoSuchKey
-	}
-	q, err := sequenceOf(&s.key)
-	if err != nil {
-		return err
 	}
 	rank, ok, err := parseIndex(c.Args[1], q.length)
 	if err != nil {

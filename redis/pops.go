@@ -1,6 +1,10 @@
 package redis
 
-import "github.com/firndb/firn/resp"
+import (
+	"time"
+
+	"github.com/firndb/firn/resp"
+)
 
 // What lists and sorted sets have in common where elements are taken off an
 // end of the first of several keys: LMPOP and ZMPOP, and those that wait.
@@ -16,6 +20,8 @@ type popper struct {
 	near, far string // what the ends are called
 	// take takes up to count elements off an end, and replies them.
 	take func(c *Call, s *slot, key []byte, count int64, far bool) error
+	// takeOne takes one, and replies the key and it.
+	takeOne func(c *Call, s *slot, key []byte, far bool) error
 }
 
 // popQuery is what LMPOP and ZMPOP ask for.
@@ -96,7 +102,31 @@ func (p *popper) runOrWait(c *Call) error {
 	if err != nil || done {
 		return err
 	}
-	return c.wait(wait{keys: q.keys, kind: p.kind, timeout: timeout, nothing: replyNullArray})
+	return p.wait(c, q.keys, timeout)
+}
+
+// oneOrWait is BLPOP, BRPOP, BZPOPMIN and BZPOPMAX.
+func (p *popper) oneOrWait(far bool) func(*Call) error {
+	return func(c *Call) error {
+		last := len(c.Args) - 1
+		timeout, err := parseTimeout(c.Args[last])
+		if err != nil {
+			return err
+		}
+		keys := c.Args[:last]
+		s, key, ok, err := c.openFirst(keys, p.kind)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return p.wait(c, keys, timeout)
+		}
+		return p.takeOne(c, &s, key, far)
+	}
+}
+
+func (p *popper) wait(c *Call, keys [][]byte, timeout time.Duration) error {
+	return c.wait(wait{keys: keys, kind: p.kind, timeout: timeout, nothing: replyNullArray})
 }
 
 // openSource opens a key to take elements off; ok is false if there is none. A

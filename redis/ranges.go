@@ -2,7 +2,7 @@ package redis
 
 import "github.com/firndb/firn/resp"
 
-// Parts of strings: APPEND, GETRANGE, SETRANGE.
+// Parts of strings: APPEND, GETRANGE, SETRANGE; and the bounds of all ranges.
 
 // checkStringLength refuses a string that would become longer than
 // proto-max-bulk-len. Both numbers are not negative.
@@ -42,10 +42,9 @@ func (c *Call) changeString(s *slot, value []byte, form encoding, event string) 
 }
 
 func getRange(c *Call) error {
-	start, ok := resp.ParseInt(c.Args[1])
-	end, ok2 := resp.ParseInt(c.Args[2])
-	if !ok || !ok2 {
-		return errNotInteger
+	start, end, err := parseBounds(c.Args[1], c.Args[2])
+	if err != nil {
+		return err
 	}
 	k, _, err := c.findKind(c.Args[0], kindString)
 	if err != nil {
@@ -60,6 +59,31 @@ func getRange(c *Call) error {
 	}
 	c.Reply.Bulk(k.Value[start : end+1])
 	return nil
+}
+
+// parseBounds reads the two indexes of a range.
+func parseBounds(low, high []byte) (start, end int64, err error) {
+	start, ok := resp.ParseInt(low)
+	end, ok2 := resp.ParseInt(high)
+	if !ok || !ok2 {
+		return 0, 0, errNotInteger
+	}
+	return start, end, nil
+}
+
+// ranksOf turns indexes that may count from the end into a rank and how many
+// elements of a collection there are from it on, possibly none.
+func ranksOf(start, end, length int64) (rank, n int64) {
+	if start < 0 {
+		start = max(start+length, 0)
+	}
+	if end < 0 {
+		end += length
+	}
+	if start > end || start >= length { // first of all: their difference may overflow
+		return 0, 0
+	}
+	return start, min(end, length-1) - start + 1
 }
 
 // clampRange turns indexes that may count from the end into ones within a

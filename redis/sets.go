@@ -346,37 +346,13 @@ func (c *Call) eachInSet(k *keyDoc, visit func(member string) error) error {
 		}
 		return nil
 	}
-	return c.scanSet(k, visit)
-}
-
-// scanSet is eachInSet in the order of the bytes for every set.
-func (c *Call) scanSet(k *keyDoc, visit func(member string) error) error {
-	prefix := c.elementPrefix(k.UID)
-	prefixBytes := len(prefix)
-	var n int64
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
-		if err != nil {
-			return err
-		}
-		member, err := memberOf(item.Key, prefixBytes)
-		if err != nil {
-			return err
-		}
-		if err := visit(member); err != nil {
-			return err
-		}
-		n++
-	}
-	if n != k.Length {
-		return damagedSet(k, n)
-	}
-	return nil
+	return c.walkSet(k, 0, visit)
 }
 
 // intset is the members of a set of few integers, in their order.
 func (c *Call) intset(k *keyDoc) ([]string, error) {
 	members := make([]string, 0, min(k.Length, defaultIntsetEntries))
-	err := c.scanSet(k, func(member string) error {
+	err := c.walkSet(k, 0, func(member string) error {
 		members = append(members, member)
 		return nil
 	})

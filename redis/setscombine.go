@@ -2,7 +2,6 @@ package redis
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 
@@ -191,8 +190,7 @@ func sInterStore(c *Call) error {
 	})
 }
 
-// errEnough ends a walk that has seen what it needs.
-var errEnough = errors.New("enough")
+const errNegativeLimit = Error("ERR LIMIT can't be negative")
 
 func sInterCard(c *Call) error {
 	keys, rest, err := takeKeys(c.Args)
@@ -206,7 +204,7 @@ func sInterCard(c *Call) error {
 		}
 		var ok bool
 		if limit, ok = resp.ParseInt(rest[1]); !ok || limit < 0 {
-			return Error("ERR LIMIT can't be negative")
+			return errNegativeLimit
 		}
 	}
 	sets, err := c.sets(keys)
@@ -217,11 +215,11 @@ func sInterCard(c *Call) error {
 	err = c.intersectSets(sets, func(string) error {
 		n++
 		if n == limit {
-			return errEnough
+			return errStop
 		}
 		return nil
 	})
-	if err != nil && err != errEnough {
+	if err != nil && err != errStop {
 		return err
 	}
 	c.Reply.Int(n)
@@ -250,7 +248,7 @@ func (c *Call) uniteSets(sets []*keyDoc) (combined, error) {
 			continue
 		}
 		visited[k.UID] = true
-		err := c.scanSet(k, func(member string) error {
+		err := c.walkSet(k, 0, func(member string) error {
 			if _, had := seen[member]; !had {
 				seen[member] = struct{}{}
 				members = append(members, member)
@@ -300,7 +298,7 @@ func lengthOf(k *keyDoc) int64 {
 
 func (c *Call) subtractByLookup(first *keyDoc, others []*keyDoc) (combined, error) {
 	var members []string
-	err := c.scanSet(first, func(member string) error {
+	err := c.walkSet(first, 0, func(member string) error {
 		for _, other := range others {
 			if had, err := c.hasMember(other, member); err != nil || had {
 				return err
@@ -320,7 +318,7 @@ func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, err
 	if first.Length > c.work.encodings.intsetEntries.Load() {
 		form = large
 	}
-	err := c.scanSet(first, func(member string) error {
+	err := c.walkSet(first, 0, func(member string) error {
 		rest[member] = struct{}{}
 		if form == compact && notInteger(member) {
 			form = large
@@ -331,7 +329,7 @@ func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, err
 		if err != nil || len(rest) == 0 {
 			break
 		}
-		err = c.scanSet(other, func(member string) error {
+		err = c.walkSet(other, 0, func(member string) error {
 			delete(rest, member)
 			return nil
 		})

@@ -138,7 +138,7 @@ func sPop(c *Call) error {
 	case 2:
 		count, ok := resp.ParseInt(c.Args[1])
 		if !ok || count < 0 {
-			return Error("ERR value is out of range, must be positive")
+			return errNotPositive
 		}
 		return popMembers(c, count, true)
 	}

@@ -185,8 +185,8 @@ func (c *Call) sortable(k *keyDoc, limit int64, reverse bool) (items []sortItem,
 			return nil
 		})
 	case kindSet:
-		err = c.walkSet(k, limit, func(member []byte) error {
-			items = append(items, sortItem{element: own(member)})
+		err = c.walkSet(k, limit, func(member string) error {
+			items = append(items, sortItem{element: []byte(member)})
 			return nil
 		})
 	default:

@@ -239,7 +239,7 @@ func zRemRange(by order) func(*Call) error {
 		if err != nil {
 			return err
 		}
-		members, err := e.collect(&q.selection)
+		members, err := c.collect(&s.key, &q.selection)
 		if err != nil {
 			return err
 		}
@@ -252,16 +252,6 @@ func zRemRange(by order) func(*Call) error {
 		}
 		return e.finishRemoval(strings.ToLower(c.Cmd.Name), c.Args[0])
 	}
-}
-
-// collect reads the members that are selected: a walk ends with the first
-// write.
-func (e *zsetEdit) collect(sel *selection) (members []rated, err error) {
-	err = e.c.each(&e.s.key, sel, func(m rated) error {
-		members = append(members, m)
-		return nil
-	})
-	return members, err
 }
 
 // dropAll removes members that the set has.

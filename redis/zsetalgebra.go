@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
@@ -128,7 +127,7 @@ func (c *Call) parseAlgebra(form algebraForm) (q algebraQuery, err error) {
 		case form.card && len(rest) > 1 && is(rest[0], "LIMIT"):
 			var ok bool
 			if q.limit, ok = resp.ParseInt(rest[1]); !ok || q.limit < 0 {
-				return q, Error("ERR LIMIT can't be negative")
+				return q, errNegativeLimit
 			}
 			rest = rest[2:]
 		default:
@@ -174,14 +173,10 @@ func zAlgebra(form algebraForm) func(*Call) error {
 			return err
 		}
 		if form.store {
-			return c.storeZSet(c.Args[0], members, strings.ToLower(c.Cmd.Name))
+			return c.storeZSet(c.Args[0], members, longestOf(members), strings.ToLower(c.Cmd.Name))
 		}
 		slices.SortFunc(members, compareRated)
-		l := c.beginRated(q.withScores)
-		for _, m := range members {
-			_ = l.add(m)
-		}
-		l.end()
+		c.replyRated(members, q.withScores)
 		return nil
 	}
 }
@@ -300,20 +295,7 @@ func (c *Call) eachOf(src *source, visit func(rated) error) error {
 	if src.key.Kind == kindZSet {
 		return c.eachMember(&src.key, visit)
 	}
-	prefix := appendUID(nil, src.key.UID)
-	for key, err := range c.R.Keys(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}, 0) {
-		if err != nil {
-			return err
-		}
-		member, err := c.subKey(key, len(prefix))
-		if err != nil {
-			return err
-		}
-		if err := visit(rated{1, string(member)}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.walkSet(&src.key, 0, func(member string) error { return visit(rated{1, member}) })
 }
 
 // scoreIn is a member's score in a source; ok is false if it does not have it.
@@ -324,6 +306,6 @@ func (c *Call) scoreIn(src *source, member string) (score float64, ok bool, err 
 	case src.key.Kind == kindZSet:
 		return c.score(src.key.UID, []byte(member))
 	}
-	_, ok, err = c.element(src.key.UID, []byte(member))
+	ok, err = c.hasMember(&src.key, member)
 	return 1, ok, err
 }

@@ -62,13 +62,13 @@ var zsetCommands = []Command{
 		Name: "BZPOPMIN", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Fast | Blocks, Keys: Keys{1, -2, 1},
 		Group: "sorted-set", Since: "5.0.0", Complexity: "O(k + log n), k the keys, n the members of the set",
 		Summary: "ZPOPMIN on the first of several keys that has members, waiting for one if none has.",
-		Run:     bzPop(false),
+		Run:     zsetPopper.oneOrWait(false),
 	},
 	{
 		Name: "BZPOPMAX", Args: "key [key ...] timeout", Min: 2, Max: -1, Flags: Writes | Fast | Blocks, Keys: Keys{1, -2, 1},
 		Group: "sorted-set", Since: "5.0.0", Complexity: "O(k + log n), k the keys, n the members of the set",
 		Summary: "ZPOPMAX on the first of several keys that has members, waiting for one if none has.",
-		Run:     bzPop(true),
+		Run:     zsetPopper.oneOrWait(true),
 	},
 	{
 		Name: "BZMPOP", Args: "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]", Min: 4, Max: -1, Flags: Writes | Blocks, KeyCount: 2,

@@ -106,18 +106,14 @@ func (e *zsetEdit) put(member []byte, score, old float64, had bool) error {
 	}
 	w := e.c.work
 	id := e.c.elementID(k.UID, member)
-	n := len(id)
-	if n+scoreBytes+3 > schema.MaxIDBytes {
+	if len(id)+scoreBytes+3 > schema.MaxIDBytes {
 		return errMemberLength
 	}
-	prefix, _ := schema.PrefixLen(string(id[:min(n, maxUIDBytes)]), 2)
 	if had {
-		w.place = appendPlace(w.place[:0], old, string(id[prefix:]))
-		e.dropPlace(w.place)
+		e.dropPlace(e.place(id, old))
 	}
 	if e.ends.known {
-		w.place = appendPlace(w.place[:0], score, string(id[prefix:]))
-		e.addPlace(w.place)
+		e.addPlace(e.place(id, score))
 	}
 	return e.c.Tx.Put(w.scores, id, appendScore(make([]byte, 0, scoreBytes), score))
 }
@@ -129,11 +125,17 @@ const maxUIDBytes = 18
 func (e *zsetEdit) drop(member []byte, score float64) error {
 	w := e.c.work
 	id := e.c.elementID(e.s.key.UID, member)
-	prefix, _ := schema.PrefixLen(string(id[:min(len(id), maxUIDBytes)]), 2)
-	w.place = appendPlace(w.place[:0], score, string(id[prefix:]))
-	e.dropPlace(w.place)
+	e.dropPlace(e.place(id, score))
 	e.s.key.Length--
 	return e.c.Tx.Delete(w.scores, id, nil)
+}
+
+// place is the place of a member's document with a score, in scratch memory.
+func (e *zsetEdit) place(id []byte, score float64) []byte {
+	w := e.c.work
+	prefix, _ := schema.PrefixLen(string(id[:min(len(id), maxUIDBytes)]), 2)
+	w.place = appendPlace(w.place[:0], score, id[prefix:])
+	return w.place
 }
 
 // addPlace moves the ends apart so that a place lies between them.
@@ -160,7 +162,7 @@ func (e *zsetEdit) dropPlace(place []byte) {
 
 // setEnd says which member is the first now, or the last.
 func (e *zsetEdit) setEnd(m rated, last bool) {
-	place := cutPlace(appendPlace(nil, m.score, string(schema.AppendString(nil, m.member))))
+	place := cutPlace(appendPlace(nil, m.score, schema.AppendString(nil, m.member)))
 	if last {
 		e.ends.high, e.highGone = place, false
 	} else {

@@ -6,8 +6,6 @@ import (
 
 // Taking members from an end: ZPOPMIN, ZPOPMAX, ZMPOP, and those that wait.
 
-const errNotPositive = Error("ERR value is out of range, must be positive")
-
 // pop removes up to count members from one end of an opened sorted set that
 // is live, and returns them in the order of their removal.
 func (c *Call) pop(s *slot, key []byte, count int64, highest bool) ([]rated, error) {
@@ -17,7 +15,7 @@ func (c *Call) pop(s *slot, key []byte, count int64, highest bool) ([]rated, err
 	}
 	count = min(count, s.key.Length)
 	// The member behind them will be the one at the end.
-	members, err := e.collect(&selection{by: byRank, last: min(count, s.key.Length-1), reverse: highest})
+	members, err := c.collect(&s.key, &selection{by: byRank, last: min(count, s.key.Length-1), reverse: highest})
 	if err != nil {
 		return nil, err
 	}
@@ -67,17 +65,13 @@ func zPop(highest bool) func(*Call) error {
 			c.Reply.Double(members[0].score)
 			return nil
 		}
-		l := c.beginRated(true)
-		for _, m := range members {
-			_ = l.add(m)
-		}
-		l.end()
+		c.replyRated(members, true)
 		return nil
 	}
 }
 
-// zsetPopper is ZMPOP and BZMPOP.
-var zsetPopper = popper{kindZSet, "MIN", "MAX", replyTakenMembers}
+// zsetPopper is ZMPOP, and what waits for a member of one of several sets.
+var zsetPopper = popper{kindZSet, "MIN", "MAX", replyTakenMembers, replyTakenOf}
 
 // replyTakenMembers takes up to count members off an end of a live sorted set,
 // and replies them with their scores, as pairs.
@@ -95,30 +89,16 @@ func replyTakenMembers(c *Call, s *slot, key []byte, count int64, highest bool) 
 	return nil
 }
 
-// bzPop is BZPOPMIN and BZPOPMAX.
-func bzPop(highest bool) func(*Call) error {
-	return func(c *Call) error {
-		last := len(c.Args) - 1
-		timeout, err := parseTimeout(c.Args[last])
-		if err != nil {
-			return err
-		}
-		keys := c.Args[:last]
-		s, key, ok, err := c.openFirst(keys, kindZSet)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return c.wait(wait{keys: keys, kind: kindZSet, timeout: timeout, nothing: replyNullArray})
-		}
-		members, err := c.pop(&s, key, 1, highest)
-		if err != nil {
-			return err
-		}
-		c.Reply.Array(3)
-		c.Reply.Bulk(key)
-		c.Reply.BulkString(members[0].member)
-		c.Reply.Double(members[0].score)
-		return nil
+// replyTakenOf takes a member off an end of a live sorted set, and replies it
+// and its score, and of which key.
+func replyTakenOf(c *Call, s *slot, key []byte, highest bool) error {
+	members, err := c.pop(s, key, 1, highest)
+	if err != nil {
+		return err
 	}
+	c.Reply.Array(3)
+	c.Reply.Bulk(key)
+	c.Reply.BulkString(members[0].member)
+	c.Reply.Double(members[0].score)
+	return nil
 }

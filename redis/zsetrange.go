@@ -76,18 +76,9 @@ func (q *rangeQuery) parseBounds(low, high []byte) (err error) {
 	case byLex:
 		q.members, err = parseLexRange(low, high)
 	default:
-		q.first, q.last, err = parseRanks(low, high)
+		q.first, q.last, err = parseBounds(low, high)
 	}
 	return err
-}
-
-func parseRanks(low, high []byte) (first, last int64, err error) {
-	first, ok := resp.ParseInt(low)
-	last, ok2 := resp.ParseInt(high)
-	if !ok || !ok2 {
-		return 0, 0, errNotInteger
-	}
-	return first, last, nil
 }
 
 // zRange is the commands that reply a range.
@@ -123,22 +114,26 @@ func zRangeStore(c *Call) error {
 	}
 	var members []rated
 	if ok {
-		err = c.each(&k, &q.selection, func(m rated) error {
-			members = append(members, m)
-			return nil
-		})
-		if err != nil {
+		if members, err = c.collect(&k, &q.selection); err != nil {
 			return err
 		}
 	}
-	return c.storeZSet(c.Args[0], members, eventRangeStore)
+	return c.storeZSet(c.Args[0], members, 0, "zrangestore") // it meets a long member when its turn comes
 }
 
-const eventRangeStore = "zrangestore"
+// longestOf is the length of the longest of members, in bytes.
+func longestOf(members []rated) int {
+	longest := 0
+	for _, m := range members {
+		longest = max(longest, len(m.member))
+	}
+	return longest
+}
 
 // storeZSet puts a sorted set of different members in place of whatever is at
-// a key, which ends if there are none, and replies how many there are.
-func (c *Call) storeZSet(key []byte, members []rated, event string) error {
+// a key, which ends if there are none, and replies how many there are. longest
+// is for foresee.
+func (c *Call) storeZSet(key []byte, members []rated, longest int, event string) error {
 	s, err := c.openOther(c.DB, key)
 	if err != nil {
 		return err
@@ -148,12 +143,6 @@ func (c *Call) storeZSet(key []byte, members []rated, event string) error {
 		return c.clear(&s)
 	}
 	e := c.replaceZSet(&s)
-	longest := 0
-	for _, m := range members {
-		if event != eventRangeStore { // it meets a long member when its turn comes
-			longest = max(longest, len(m.member))
-		}
-	}
 	e.foresee(len(members), longest)
 	for _, m := range members {
 		if err := e.put([]byte(m.member), m.score, 0, false); err != nil {

@@ -57,7 +57,7 @@ func parseScore(value []byte) (score float64, ok bool) {
 
 // appendPlace appends the part of an entry's key behind the uid. member is an
 // encoded element.
-func appendPlace(dst []byte, score float64, member string) []byte {
+func appendPlace[S string | []byte](dst []byte, score float64, member S) []byte {
 	dst = append(schema.AppendFloat(dst, score), member...)
 	if score == 0 && math.Signbit(score) {
 		dst = schema.AppendInt(dst, negativeZero)
@@ -172,4 +172,13 @@ func (l *ratedReply) end() {
 	header := resp.Writer{Buf: room[:0]}
 	header.Array(n)
 	l.c.Reply.Buf = slices.Insert(l.c.Reply.Buf, l.start, header.Buf...)
+}
+
+// replyRated replies members that are known, as a ratedReply does.
+func (c *Call) replyRated(members []rated, withScores bool) {
+	l := c.beginRated(withScores)
+	for _, m := range members {
+		_ = l.add(m)
+	}
+	l.end()
 }

@@ -94,11 +94,7 @@ func zRandMember(c *Call) error {
 		c.Reply.BulkString(members[0].member)
 		return nil
 	}
-	l := c.beginRated(withScores)
-	for _, m := range members {
-		_ = l.add(m)
-	}
-	l.end()
+	c.replyRated(members, withScores)
 	return nil
 }
 

@@ -26,11 +26,11 @@ func (sel *selection) unlimited() { sel.skip, sel.limit = 0, -1 }
 // each visits the members of a set that are selected.
 func (c *Call) each(k *keyDoc, sel *selection, visit func(rated) error) error {
 	if sel.by == byRank {
-		first, last, ok := ranksIn(sel.first, sel.last, k.Length)
-		if !ok {
+		rank, n := ranksOf(sel.first, sel.last, k.Length)
+		if n == 0 {
 			return nil
 		}
-		return c.eachByRank(k, first, last, sel.reverse, visit)
+		return c.eachByRank(k, rank, n, sel.reverse, visit)
 	}
 	if sel.skip < 0 || sel.limit == 0 || sel.skip >= k.Length {
 		return nil
@@ -47,6 +47,15 @@ func (c *Call) each(k *keyDoc, sel *selection, visit func(rated) error) error {
 		return c.eachInSpan(k, s, sel, visit)
 	}
 	return c.eachByLex(k, sel, visit)
+}
+
+// collect is each for those that write: a walk ends with the first write.
+func (c *Call) collect(k *keyDoc, sel *selection) (members []rated, err error) {
+	err = c.each(k, sel, func(m rated) error {
+		members = append(members, m)
+		return nil
+	})
+	return members, err
 }
 
 func (c *Call) eachInSpan(k *keyDoc, s span, sel *selection, visit func(rated) error) error {
@@ -84,7 +93,7 @@ func (c *Call) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) err
 		reaches, passes = passes, reaches
 	}
 	skip, limit, begun := sel.skip, sel.limit, false
-	err = c.eachByRank(k, 0, k.Length-1, sel.reverse, func(m rated) error {
+	err = c.eachByRank(k, 0, k.Length, sel.reverse, func(m rated) error {
 		begun = begun || reaches(m.member)
 		switch {
 		case !begun:
@@ -106,21 +115,6 @@ func (c *Call) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) err
 
 // errStop ends a walk before its end. It is not for clients.
 const errStop = Error("stop")
-
-// ranksIn turns ranks that may count from the end into ranks within a set of
-// n members; ok is false if there are none between them.
-func ranksIn(first, last, n int64) (from, to int64, ok bool) {
-	if first < 0 {
-		first = max(first+n, 0)
-	}
-	if last < 0 {
-		last += n
-	}
-	if first > last || first >= n {
-		return 0, 0, false
-	}
-	return first, min(last, n-1), true
-}
 
 // count is how many members are selected, by score or by member, without a
 // limit.

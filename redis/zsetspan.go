@@ -106,18 +106,17 @@ func (c *Call) walk(s span, skip, limit int, visit func(rated) error) error {
 // eachMember visits all members of a sorted set in its order. A set that has
 // not as many as its key says is errDamaged.
 func (c *Call) eachMember(k *keyDoc, visit func(rated) error) error {
-	return c.eachByRank(k, 0, k.Length-1, false, visit)
+	return c.eachByRank(k, 0, k.Length, false, visit)
 }
 
-// eachByRank visits the members from rank first to rank last, which are in
-// the set; with reverse ranks count from the end.
-func (c *Call) eachByRank(k *keyDoc, first, last int64, reverse bool, visit func(rated) error) error {
+// eachByRank visits the n members from rank first on, which are in the set;
+// with reverse ranks count from the end.
+func (c *Call) eachByRank(k *keyDoc, first, n int64, reverse bool, visit func(rated) error) error {
 	s, err := c.span(k)
 	if err != nil {
 		return err
 	}
-	n := last - first + 1
-	behind := k.Length - 1 - last
+	behind := k.Length - first - n
 	if _, err := c.warm(k, &s, min(first, behind)+n); err != nil {
 		return err
 	}
@@ -181,7 +180,7 @@ func (c *Call) rank(k *keyDoc, m rated, reverse bool) (int, error) {
 	if _, err := c.warm(k, &s, k.Length/2); err != nil {
 		return 0, err
 	}
-	place := appendPlace(nil, m.score, string(schema.AppendString(nil, m.member)))
+	place := appendPlace(nil, m.score, schema.AppendString(nil, m.member))
 	if reverse {
 		s.clip(append(place, afterMember), nil)
 	} else {
