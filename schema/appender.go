@@ -17,13 +17,14 @@ type appender struct {
 	conn   *sqlite.Conn // nil on a read-only engine
 
 	begin, commit, rollback *sqlite.Stmt
-	deleteRow, deleteEntry  *sqlite.Stmt
-	findEntry               *sqlite.Stmt
+	deleteRow               *sqlite.Stmt
+	deleteSingle            *sqlite.Stmt
+	findRun, deleteRun      *sqlite.Stmt
 	dropIndexes, setGlobal  *sqlite.Stmt
 
 	appends inserter // rows of the log
 	merges  inserter // index entries
-	deleter entryDeleter
+	forgets forgetter
 }
 
 var _ Appender = (*appender)(nil)
@@ -43,11 +44,6 @@ const (
 const sqlDeleteRow = `
 DELETE FROM documents
  WHERE ts = :ts AND table_id = :table AND id = :id`
-
-// sqlDeleteEntry forgets the row that begins with an entry.
-const sqlDeleteEntry = `
-DELETE FROM indexes
- WHERE index_id = :index AND key = :key AND ts = :ts`
 
 // sqlDropIndexes empties the table. Without a WHERE, SQLite frees its pages
 // and does not look at rows.
@@ -69,7 +65,7 @@ type held struct {
 func (a *appender) statements() []held {
 	return []held{
 		{&a.begin, sqlBegin}, {&a.commit, sqlCommit}, {&a.rollback, sqlRollback},
-		{&a.deleteRow, sqlDeleteRow}, {&a.deleteEntry, sqlDeleteEntry}, {&a.findEntry, sqlEntryRow},
+		{&a.deleteRow, sqlDeleteRow}, {&a.findRun, sqlVersions}, {&a.deleteRun, sqlDeleteRun}, {&a.deleteSingle, sqlDeleteSingle},
 		{&a.dropIndexes, sqlDropIndexes}, {&a.setGlobal, sqlSetGlobal},
 	}
 }
@@ -86,7 +82,7 @@ func (a *appender) prepare() (err error) {
 	if err := a.merges.prepare(a.conn, sqlMerge, entryColumns); err != nil {
 		return mapError(err)
 	}
-	a.deleter = entryDeleter{find: a.findEntry, drop: a.deleteEntry, put: &a.merges}
+	a.forgets = forgetter{conn: a.conn, single: a.deleteSingle, walk: a.findRun, drop: a.deleteRun, put: &a.merges}
 	return nil
 }
 
@@ -198,11 +194,18 @@ func (a *appender) DeleteEntries(entries []Entry) error {
 	if err := a.inTransaction(); err != nil {
 		return fmt.Errorf("delete %d entries: %w", len(entries), err)
 	}
-	for i := range entries {
-		e := &entries[i]
-		if err := a.deleter.delete(e); err != nil {
-			return fmt.Errorf("delete entry %d/%q at %d: %w", e.Index, e.Key, e.TS, mapError(err))
-		}
+	if err := a.forgets.each(entries); err != nil {
+		return fmt.Errorf("delete %d entries: %w", len(entries), mapError(err))
+	}
+	return nil
+}
+
+func (a *appender) Forget(entries []Entry) error {
+	if err := a.inTransaction(); err != nil {
+		return fmt.Errorf("forget %d keys: %w", len(entries), err)
+	}
+	if err := a.forgets.upTo(entries); err != nil {
+		return fmt.Errorf("forget %d keys: %w", len(entries), mapError(err))
 	}
 	return nil
 }

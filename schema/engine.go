@@ -97,9 +97,17 @@ type Appender interface {
 
 	// DeleteRows and DeleteEntries forget versions. What is not there is
 	// passed over. Of a Row only (TS, Table, ID) are used, of an Entry only
-	// (Index, Key, TS).
+	// (Index, Key, TS). Rows in the order of the log go fastest. Entries come
+	// in any order; those of one key are forgotten together, so that the more
+	// of a key's history a call forgets, the less each entry costs.
 	DeleteRows(rows []*Row) error
 	DeleteEntries(entries []Entry) error
+
+	// Forget forgets what led to a document up to a moment: of each entry's
+	// key, the entries with the same ID and a TS up to its own, the deleted
+	// ones that name the document included. Those that lead to other documents
+	// stay, and so do later ones. It reads all rows of the key up to TS.
+	Forget(entries []Entry) error
 
 	// DropIndexes removes all entries of all indexes, to rebuild them.
 	DropIndexes() error

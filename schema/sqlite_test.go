@@ -5,7 +5,6 @@ package schema
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -61,10 +60,6 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-func compareEntries(x, y Entry) int {
-	return cmp.Or(cmp.Compare(x.Index, y.Index), strings.Compare(x.Key, y.Key), cmp.Compare(x.TS, y.TS))
-}
-
 // writeSample writes a document with two versions.
 func writeSample(t testing.TB, s *SQLite) {
 	t.Helper()
@@ -89,7 +84,8 @@ func TestPlans(t *testing.T) {
 	want := map[string]string{
 		sqlBegin: "", sqlCommit: "", sqlRollback: "", `BEGIN`: "",
 		sqlDeleteRow:    row,
-		sqlDeleteEntry:  "SEARCH indexes USING PRIMARY KEY (index_id=? AND key=? AND ts=?)",
+		sqlDeleteSingle: "SEARCH indexes USING PRIMARY KEY (index_id=? AND key=? AND ts=?)",
+		sqlDeleteRun:    between,
 		sqlDropIndexes:  "", // the table's pages, not its rows
 		sqlSetGlobal:    "",
 		sqlRow:          row,
@@ -302,7 +298,7 @@ func TestReadOnlyReadsBesideAWriter(t *testing.T) {
 	_, vacuum := a.Vacuum(1)
 	_, other := ro.Checkpoint()
 	for name, err := range map[string]error{
-		"Begin": a.Begin(), "Append": a.Append(nil), "Merge": a.Merge(nil), "Commit": a.Commit(), "DropIndexes": a.DropIndexes(),
+		"Begin": a.Begin(), "Append": a.Append(nil), "Merge": a.Merge(nil), "Commit": a.Commit(), "Forget": a.Forget(nil), "DropIndexes": a.DropIndexes(),
 		"Truncate": truncate, "Checkpoint": checkpoint, "Vacuum": vacuum, "Engine.Checkpoint": other,
 	} {
 		if !errors.Is(err, ErrReadOnly) {

@@ -315,3 +315,46 @@ func remerge(t *testing.T, e schema.Engine, entries []schema.Entry) {
 	a := e.Appender()
 	must(t, a.Begin(), a.Remerge(entries), a.Commit())
 }
+
+// testForget gives a key to one document, to another and back, and forgets
+// the first up to a moment.
+func testForget(t *testing.T, open Open) {
+	x := schema.Index(1, 1)
+	entry := func(ts schema.Timestamp, key, id string, deleted bool) schema.Entry {
+		return schema.Entry{Index: x, TS: ts, Key: key, ID: id, Deleted: deleted}
+	}
+	all := []schema.Entry{
+		entry(1, "k", "a", false), entry(2, "k", "a", true), entry(3, "k", "b", false), entry(4, "k", "b", true),
+		entry(5, "k", "a", false), entry(6, "k", "a", true), entry(7, "k", "a", false), entry(1, "l", "a", false),
+		{Index: x, TS: 8, Key: "m", Deleted: true},
+	}
+	ids := []schema.Entry{{Index: schema.ByID(1), TS: 1, Key: "a"}, {Index: schema.ByID(1), TS: 2, Key: "a", Deleted: true}, {Index: schema.ByID(1), TS: 3, Key: "a"}}
+	for name, tt := range map[string]struct {
+		forget []schema.Entry
+		want   []schema.Entry // but those by id
+	}{
+		"before all":        {[]schema.Entry{entry(0, "k", "a", false)}, all},
+		"the first":         {[]schema.Entry{entry(1, "k", "a", true)}, all[1:]},
+		"around another":    {[]schema.Entry{entry(6, "k", "a", false)}, append(slices.Clone(all[2:4]), all[6:]...)},
+		"all of one key":    {[]schema.Entry{entry(schema.MaxTimestamp, "k", "a", false)}, append(slices.Clone(all[2:4]), all[7:]...)},
+		"another document":  {[]schema.Entry{entry(9, "k", "b", false)}, append(slices.Clone(all[:2]), all[4:]...)},
+		"several, repeated": {[]schema.Entry{entry(9, "l", "a", false), entry(3, "k", "b", false), entry(9, "k", "b", false), entry(9, "l", "a", false)}, append(append(slices.Clone(all[:2]), all[4:7]...), all[8])},
+		"nobody's":          {[]schema.Entry{entry(9, "m", "", false)}, all[:8]},
+		"not there":         {[]schema.Entry{entry(9, "k", "c", false), entry(9, "j", "a", false), entry(9, "k", "", false)}, all},
+	} {
+		e, _ := open(t)
+		write(t, e, nil, append(slices.Clone(ids), all...))
+		a := e.Appender()
+		must(t, a.Begin(), a.Forget(tt.forget), a.Commit())
+		got, err := session(t, e).Entries(nil, schema.Entry{}, 100)
+		must(t, err)
+		wantEntries(t, "entries after forgetting "+name, got, append(slices.Clone(ids), tt.want...))
+	}
+	e, _ := open(t)
+	write(t, e, nil, ids)
+	a := e.Appender()
+	must(t, a.Begin(), a.Forget([]schema.Entry{{Index: schema.ByID(1), TS: 2, Key: "a"}}), a.Commit())
+	got, err := session(t, e).Entries(nil, schema.Entry{}, 100)
+	must(t, err)
+	wantEntries(t, "entries by id after forgetting", got, ids[2:])
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// testPacked merges, merges again what a crash has torn, and deletes, at
+// testPacked merges, merges again what a crash has torn, and forgets, at
 // random, and compares every way of reading with a plain list.
 func testPacked(t *testing.T, open Open) {
 	seed := rand.Uint64()
@@ -21,18 +21,24 @@ func testPacked(t *testing.T, open Open) {
 	var now schema.Timestamp
 	for range 60 {
 		fresh := model.newEntries(rnd, &now)
-		switch rnd.IntN(4) {
+		switch rnd.IntN(5) {
 		case 0: // a merge that ended early, and all of it again in other pieces
 			torn := fresh[:rnd.IntN(len(fresh)+1)]
 			merge(t, e, torn, 1+rnd.IntN(100))
 			remerge(t, e, fresh[:len(fresh)/2])
 			remerge(t, e, fresh[len(fresh)/2:])
 		case 1:
-			doomed := model.draw(rnd, 20)
+			doomed := model.drawDoomed(rnd)
 			a := e.Appender()
 			must(t, a.Begin(), a.DeleteEntries(doomed), a.DeleteEntries(doomed), a.Commit())
 			model.remove(doomed)
-			fallthrough
+			merge(t, e, fresh, 1+rnd.IntN(200))
+		case 2:
+			doomed := model.draw(rnd, 3)
+			a := e.Appender()
+			must(t, a.Begin(), a.Forget(doomed), a.Commit())
+			model.forget(doomed)
+			merge(t, e, fresh, 1+rnd.IntN(200))
 		default:
 			merge(t, e, fresh, 1+rnd.IntN(200))
 		}
@@ -93,8 +99,42 @@ func (m *entryModel) add(entries []schema.Entry) {
 	slices.SortFunc(m.entries, compareEntries)
 }
 
-func (m *entryModel) remove(entries []schema.Entry) {
-	m.entries = slices.DeleteFunc(m.entries, func(e schema.Entry) bool { return slices.Contains(entries, e) })
+// remove goes by index, key and ts.
+func (m *entryModel) remove(doomed []schema.Entry) {
+	m.entries = slices.DeleteFunc(m.entries, func(e schema.Entry) bool {
+		return slices.ContainsFunc(doomed, func(d schema.Entry) bool { return compareEntries(d, e) == 0 })
+	})
+}
+
+func (m *entryModel) forget(doomed []schema.Entry) {
+	m.entries = slices.DeleteFunc(m.entries, func(e schema.Entry) bool {
+		return slices.ContainsFunc(doomed, func(d schema.Entry) bool {
+			return d.Index == e.Index && d.Key == e.Key && d.ID == e.ID && e.TS <= d.TS
+		})
+	})
+}
+
+// drawDoomed draws single entries, a stretch of the history of some key, with
+// gaps or without, and what is not there, in any order or in theirs.
+func (m *entryModel) drawDoomed(rnd *rand.Rand) []schema.Entry {
+	doomed := m.draw(rnd, 20)
+	if len(m.entries) == 0 {
+		return doomed
+	}
+	from := rnd.IntN(len(m.entries))
+	for _, e := range m.entries[from:min(from+rnd.IntN(400), len(m.entries))] {
+		switch rnd.IntN(20) {
+		case 0: // a gap
+		case 1:
+			doomed = append(doomed, e, schema.Entry{Index: e.Index, Key: e.Key, TS: e.TS + 1, ID: "any"})
+		default:
+			doomed = append(doomed, e)
+		}
+	}
+	if rnd.IntN(2) == 0 {
+		slices.SortFunc(doomed, compareEntries)
+	}
+	return doomed
 }
 
 func (m *entryModel) draw(rnd *rand.Rand, n int) (drawn []schema.Entry) {

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) (e schema.Engine, reopen func() s
 		{"ScanJumpsOverHistory", testHistory},
 		{"MergingAgainReplaces", testMerge},
 		{"EntriesOfAKeyShareARow", testPacked},
+		{"ForgettingLeavesOtherDocuments", testForget},
 		{"EntriesWalkTheWholeIndex", testEntries},
 		{"DroppedIndexesAreEmpty", testDrop},
 		{"DanglingEntryIsCorruption", testDangling},

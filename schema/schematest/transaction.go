@@ -52,6 +52,7 @@ func testNoTransaction(t *testing.T, open Open) {
 		"Merge":         func() error { return a.Merge(byID(rows)) },
 		"DeleteRows":    func() error { return a.DeleteRows(rows) },
 		"DeleteEntries": func() error { return a.DeleteEntries(byID(rows)) },
+		"Forget":        func() error { return a.Forget(byID(rows)) },
 		"DropIndexes":   a.DropIndexes,
 		"SetGlobal":     func() error { return a.SetGlobal("g", "1") },
 		"Commit":        a.Commit,

@@ -1,0 +1,89 @@
+package schema
+
+// What it costs to forget: µs per entry and rows per second, by how many keys
+// share the history and by how many merges their entries came into the file.
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// forgetBatch is how much of the log one transaction forgets.
+const forgetBatch = 4096
+
+// benchHistory makes versions of keys that take turns, one ts each, in the
+// order of time, and merges their entries in so many merges.
+func benchHistory(b *testing.B, s *SQLite, keys, versions, merges int) []Entry {
+	b.Helper()
+	entries := make([]Entry, keys*versions)
+	ids := make([]string, keys)
+	for k := range ids {
+		ids[k] = fmt.Sprintf("key:%020d", k)
+	}
+	for i := range entries {
+		entries[i] = Entry{Index: ByID(1), TS: Timestamp(1 + i), Key: ids[i%keys]}
+	}
+	a := s.Appender()
+	for part := range slices.Chunk(entries, len(entries)/merges) {
+		must(b, a.Begin(), a.Merge(slices.SortedFunc(slices.Values(part), compareEntries)), a.Commit())
+	}
+	_, err := a.Truncate()
+	must(b, err)
+	return entries
+}
+
+func BenchmarkDeleteEntries(b *testing.B) {
+	const versions = 1_000_000
+	for _, bb := range []struct {
+		keys, merges, batch int
+		order               string
+	}{
+		{1000, 1, forgetBatch, "key"},
+		{1000, 1, versions, "time"},
+		{1000, 1, 16 * forgetBatch, "time"},
+		{1000, 1, forgetBatch, "time"},
+		{100_000, 1, forgetBatch, "key"},
+		{100_000, 1, forgetBatch, "time"},
+		{100_000, 10, forgetBatch, "key"},
+		{100_000, 10, forgetBatch, "time"},
+	} {
+		b.Run(fmt.Sprintf("keys=%d/merges=%d/order=%s/batch=%d", bb.keys, bb.merges, bb.order, bb.batch), func(b *testing.B) {
+			for range b.N {
+				b.StopTimer()
+				s := openTest(b, Options{Sync: SyncNormal})
+				entries := benchHistory(b, s, bb.keys, versions/bb.keys, bb.merges)
+				if bb.order == "key" {
+					slices.SortFunc(entries, compareEntries)
+				}
+				b.StartTimer()
+				a := s.Appender()
+				for part := range slices.Chunk(entries, bb.batch) {
+					must(b, a.Begin(), a.DeleteEntries(part), a.Commit())
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*versions), "µs/entry")
+		})
+	}
+}
+
+func BenchmarkDeleteRows(b *testing.B) {
+	const rows = 1_000_000
+	for range b.N {
+		b.StopTimer()
+		s := openTest(b, Options{Sync: SyncNormal})
+		a := s.Appender()
+		all := benchRows(rows, 2)
+		for part := range slices.Chunk(all, 10_000) {
+			must(b, a.Begin(), a.Append(part), a.Commit())
+		}
+		_, err := a.Truncate()
+		must(b, err)
+		b.ReportAllocs()
+		b.StartTimer()
+		for part := range slices.Chunk(all, forgetBatch) {
+			must(b, a.Begin(), a.DeleteRows(part), a.Commit())
+		}
+	}
+	b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
