@@ -28,7 +28,8 @@ type TableSpec struct {
 	Indexes []IndexSpec
 
 	// Scope is whose history a document's is, see Retention: nil means that
-	// the table is the group and the id the member. It must be quick.
+	// the table is the group and the id the member. It must be quick, and tell
+	// the group of a prefix of ids, too.
 	Scope func(id string) Scope
 
 	// Owns calls own for each range of another table, ids that begin with
@@ -36,13 +37,18 @@ type TableSpec struct {
 	// document owns a range any more, it is no longer read, and forgotten when
 	// that moment passes the horizon. Owned ranges are replaced in the same
 	// transaction as the version that stops to name them. It must be a pure
-	// function, and is never called for deleted documents.
+	// function, and is never called for deleted documents. A nil value asks for
+	// what belongs to the id before the document's first version.
 	Owns func(id string, value []byte, own func(table string, prefix []byte))
 
 	// Owned says that the documents are owned by documents of other tables,
 	// one of which is written in each transaction that writes one of these: they
 	// are kept as long as that one.
 	Owned bool
+
+	// Shared says that the documents are kept as long as anything in the store
+	// is: no policy is for them.
+	Shared bool
 }
 
 // IndexSpec declares an index of a table.

@@ -146,7 +146,7 @@ func (c *Call) flush(db int) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return c.showKeyspace(db, c.newUID())
+	return c.showKeyspace(db, space.nextKeyspace(c.Tx.Timestamp()))
 }
 
 // showKeyspace makes a database show a keyspace.

@@ -2,8 +2,6 @@ package redis
 
 import (
 	"fmt"
-
-	"github.com/firndb/firn"
 )
 
 // kind is the type of a key. The numbers are stored.
@@ -47,22 +45,6 @@ func (k *keyDoc) encodingName() string {
 		return streamEncoding(k)
 	}
 	return stringEncoding(k)
-}
-
-// elementTables are the tables that have documents of a collection of a kind.
-// Their ids begin with its uid.
-func (t *catalog) elementTables(k kind) []*firn.Table {
-	switch k {
-	case kindHash:
-		return []*firn.Table{t.elements, t.lifetimes}
-	case kindList, kindSet:
-		return []*firn.Table{t.elements}
-	case kindZSet:
-		return []*firn.Table{t.scores}
-	case kindStream:
-		return []*firn.Table{t.elements, t.groups}
-	}
-	return nil
 }
 
 // replyState appends the value of a live key, in the shape of its type.

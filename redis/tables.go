@@ -43,17 +43,20 @@ const (
 // to each pending entry.
 func Tables() []firn.TableSpec {
 	return []firn.TableSpec{
-		{Name: databasesTable},
+		{Name: databasesTable, Owns: ownedByDatabase, Shared: true},
 		{
 			Name:    keysTable,
 			Prefix:  2,
 			Counted: true,
 			Indexes: []firn.IndexSpec{{Name: expiryIndex, Keys: expiryKeys}},
+			Scope:   keyScope,
+			Owns:    ownedByKey,
+			Owned:   true,
 		},
-		{Name: elementsTable, Prefix: 2},
-		{Name: scoresTable, Prefix: 2, Indexes: []firn.IndexSpec{{Name: scoreIndex, Prefix: 2, Keys: scoreKeys}}},
-		{Name: groupsTable, Prefix: 2, Indexes: []firn.IndexSpec{{Name: consumerIndex, Prefix: 2, Keys: pendingKeys}}},
-		{Name: lifetimesTable, Prefix: 2, Indexes: []firn.IndexSpec{{Name: endIndex, Prefix: 2, Keys: endKeys}}},
+		{Name: elementsTable, Prefix: 2, Owned: true},
+		{Name: scoresTable, Prefix: 2, Owned: true, Indexes: []firn.IndexSpec{{Name: scoreIndex, Prefix: 2, Keys: scoreKeys}}},
+		{Name: groupsTable, Prefix: 2, Owned: true, Indexes: []firn.IndexSpec{{Name: consumerIndex, Prefix: 2, Keys: pendingKeys}}},
+		{Name: lifetimesTable, Prefix: 2, Owned: true, Indexes: []firn.IndexSpec{{Name: endIndex, Prefix: 2, Keys: endKeys}}},
 	}
 }
 
@@ -87,6 +90,7 @@ type catalog struct {
 	byEnd     *firn.Index
 
 	byConsumer *firn.Index
+	byKind     [len(kindNames)][]*firn.Table // see elementTables
 
 	databaseCount int          // how many databases there are, 1 and up
 	maxBulkBytes  atomic.Int64 // proto-max-bulk-len: the longest string
@@ -113,6 +117,11 @@ func newCatalog(store *firn.Store, databaseCount int) *catalog {
 		byEnd:         store.Table(lifetimesTable).Index(endIndex),
 		byConsumer:    store.Table(groupsTable).Index(consumerIndex),
 		databaseCount: databaseCount,
+	}
+	for k := range t.byKind {
+		for _, name := range elementTableNames(kind(k)) {
+			t.byKind[k] = append(t.byKind[k], store.Table(name))
+		}
 	}
 	t.maxBulkBytes.Store(defaultMaxBulkBytes)
 	t.encodings.init()

@@ -12,7 +12,7 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// InUse are the policies that hold for something, in the order of their names.
+// InUse are the policies that hold for something, those that keep least first.
 func (s *State) InUse() []Policy {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -23,7 +23,22 @@ func (s *State) InUse() []Policy {
 		p, _, _ := s.effective(scope)
 		used[p] = true
 	}
-	return slices.SortedFunc(maps.Keys(used), func(a, b Policy) int { return cmp.Compare(a.String(), b.String()) })
+	return slices.SortedFunc(maps.Keys(used), func(a, b Policy) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Age, b.Age), cmp.Compare(a.Versions, b.Versions))
+	})
+}
+
+// rank orders the kinds of policies by how little they keep.
+func (p Policy) rank() int {
+	switch {
+	case p.Off:
+		return 0
+	case p.Age > 0:
+		return 1
+	case p.Versions > 0:
+		return 2
+	}
+	return 3
 }
 
 // Progress is how far a policy has been applied.

@@ -1,0 +1,346 @@
+package retention
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// Table is what a Compactor must know of a table.
+type Table struct {
+	*index.Table
+
+	// Scope is whose history a document's is; nil: the table's name and the
+	// document's id.
+	Scope func(id string) Scope
+
+	// Owns calls own for each range of documents that exist only through this
+	// one; nil: none.
+	Owns func(id string, value []byte, own func(t schema.TableID, prefix string))
+
+	// Owned says that the documents are in ranges that documents of other
+	// tables own, and so in their scopes, unless Scope says otherwise.
+	Owned bool
+
+	// Shared says that the documents are kept as long as anything is.
+	Shared bool
+}
+
+// scope is whose history a document's is that no other document owns.
+func (t *Table) scope(id string) Scope {
+	if t.Scope != nil {
+		return t.Scope(id)
+	}
+	return Scope{Group: t.Name, Member: id}
+}
+
+// CompactorOptions configure a Compactor. All are required.
+type CompactorOptions struct {
+	Engine schema.Engine
+	Writer Executor
+	State  *State
+	Table  func(schema.TableID) *Table // every table that the log knows
+	Now    func() time.Time
+	Logger *slog.Logger
+
+	// Held is the oldest moment that somebody holds on to, MaxTimestamp if
+	// nobody does: no horizon passes it.
+	Held func(now time.Time) schema.Timestamp
+
+	// Bound is the newest moment up to which versions may be deleted: those
+	// replaced later may be read by somebody, or are not in the indexes yet.
+	Bound func() schema.Timestamp
+
+	// Commits counts the store's commits: as long as it grows, the compactor
+	// leaves most of the time to them.
+	Commits func() int64
+
+	// Passing is told that a horizon moves to ts before it does, so that no
+	// later commit is stamped before it.
+	Passing func(ts schema.Timestamp)
+
+	// MaxBytes is how much of the file may be used before history is shortened
+	// to make room; 0 is no bound. Used says how much is.
+	MaxBytes int64
+	Used     func() (bytes int64, err error)
+
+	// Vacuum returns free pages to the file system, called after a pass that
+	// has deleted something.
+	Vacuum func(ctx context.Context) error
+}
+
+// Report is what a pass of the compactor has done.
+type Report struct {
+	Rows    int64         // versions deleted
+	Walked  int64         // rows of the log that were looked at
+	Elapsed time.Duration // in all
+}
+
+func (r *Report) add(other Report) {
+	r.Rows += other.Rows
+	r.Walked += other.Walked
+	r.Elapsed += other.Elapsed
+}
+
+// Compactor forgets what the policies do not keep. It follows the log, once
+// for each policy that is in use: a row that its horizon has passed condemns
+// the version that it replaced, and itself, if it is a tombstone; and the
+// ranges that nobody owns any more.
+//
+//   - A horizon moves in the file before anything behind it is deleted.
+//   - The cursor is saved in the transaction that deletes what is before it.
+//     Doing a step twice is harmless.
+//   - Deletions go through the writer in slices; while there are commits, most
+//     of the time is left to them.
+//   - An error ends a pass, not Run: it is logged, counted, and tried again
+//     after a while.
+//
+// The zero Compactor is not valid; NewCompactor makes one. mu is held while a
+// pass runs.
+type Compactor struct {
+	opts  CompactorOptions
+	mu    sync.Mutex
+	wake  chan struct{} // capacity 1: a pass is wanted soon
+	stats compactorStats
+	seen  int64 // commits at the last slice; guarded by mu
+}
+
+// NewCompactor makes a compactor. Nothing happens until Run, or Compact.
+func NewCompactor(o CompactorOptions) *Compactor {
+	return &Compactor{opts: o, wake: make(chan struct{}, 1)}
+}
+
+// How often a pass begins, and how long after one that has failed.
+const (
+	passSteps = 100 // within the shortest age that is kept
+	minPass   = time.Second
+	maxPass   = time.Minute
+	maxRetry  = time.Minute
+)
+
+// Run makes passes until ctx ends, and returns nil.
+func (c *Compactor) Run(ctx context.Context) error {
+	timer := time.NewTimer(c.interval())
+	defer timer.Stop()
+	retry := minPass
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-c.wake:
+		}
+		_, err := c.Compact(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			c.opts.Logger.Error("compaction has failed, and will be tried again", "error", err, "in", retry)
+			timer.Reset(retry)
+			retry = min(2*retry, maxRetry)
+		default:
+			timer.Reset(c.interval())
+			retry = minPass
+		}
+	}
+}
+
+// Wake makes Run begin a pass soon.
+func (c *Compactor) Wake() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// interval is the time between two passes.
+func (c *Compactor) interval() time.Duration {
+	every := maxPass
+	for _, p := range c.opts.State.InUse() {
+		switch {
+		case p.Age > 0:
+			every = min(every, p.Age/passSteps)
+		case p != Policy{}:
+			every = minPass
+		}
+	}
+	return max(every, minPass)
+}
+
+// Compact makes one pass now: it moves the horizons to where they belong and
+// deletes what is behind them.
+func (c *Compactor) Compact(ctx context.Context) (Report, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	began := time.Now()
+	report, err := c.pass(ctx)
+	if err == nil && c.opts.MaxBytes > 0 {
+		err = c.shorten(ctx, &report)
+	}
+	report.Elapsed = time.Since(began)
+	c.stats.ended(report, err)
+	return report, err
+}
+
+// pass applies every policy that is in use.
+func (c *Compactor) pass(ctx context.Context) (report Report, err error) {
+	for _, p := range c.opts.State.InUse() {
+		if err := c.moveHorizon(ctx, p); err != nil {
+			return report, err
+		}
+		r, err := c.apply(ctx, p)
+		report.add(r)
+		if err != nil {
+			return report, fmt.Errorf("apply %s: %w", p, err)
+		}
+	}
+	if report.Rows > 0 && c.opts.Vacuum != nil {
+		err = c.opts.Vacuum(ctx)
+	}
+	return report, err
+}
+
+// moveHorizon moves a policy's horizon to where time has brought it.
+func (c *Compactor) moveHorizon(ctx context.Context, p Policy) error {
+	now := c.opts.Now()
+	progress := c.opts.State.Progress(p)
+	target := progress.Horizon
+	switch {
+	case p.Age > 0:
+		target = schema.TimestampOf(now.Add(-p.Age))
+		if target-progress.Horizon < schema.Timestamp(p.Age.Microseconds()/passSteps) {
+			return nil
+		}
+	case p.Off:
+		target = c.opts.Bound()
+	}
+	target = min(target, c.opts.Held(now))
+	if target <= progress.Horizon {
+		return nil
+	}
+	return c.advance(ctx, p, target)
+}
+
+func (c *Compactor) advance(ctx context.Context, p Policy, horizon schema.Timestamp) error {
+	c.opts.Passing(horizon)
+	progress := c.opts.State.Progress(p)
+	progress.Horizon = horizon
+	return c.opts.State.Advance(ctx, c.opts.Writer, p, progress)
+}
+
+// Prune forgets what was replaced at or before a moment, whatever the
+// policies say, unless it is held; and says what was deleted.
+func (c *Compactor) Prune(ctx context.Context, before schema.Timestamp) (Report, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	began := time.Now()
+	if err := c.pruneTo(ctx, before); err != nil {
+		return Report{}, err
+	}
+	report, err := c.pass(ctx)
+	report.Elapsed = time.Since(began)
+	c.stats.ended(report, err)
+	return report, err
+}
+
+// pruneTo moves all horizons to a moment.
+func (c *Compactor) pruneTo(ctx context.Context, to schema.Timestamp) error {
+	to = min(to, c.opts.Held(c.opts.Now()))
+	for _, p := range c.opts.State.InUse() {
+		if to <= c.opts.State.Progress(p).Horizon {
+			continue
+		}
+		if err := c.advance(ctx, p, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortenRows is how many rows of the log a horizon moves over at once when
+// history is too large.
+const shortenRows = 1 << 15
+
+// shorten moves all horizons over the oldest history until the file is no
+// larger than it may be, or nothing but the present is left.
+func (c *Compactor) shorten(ctx context.Context, report *Report) error {
+	for {
+		used, err := c.opts.Used()
+		if err != nil || used <= c.opts.MaxBytes {
+			return err
+		}
+		to, err := c.oldestHistory(ctx)
+		if err != nil {
+			return err
+		}
+		if to == 0 {
+			c.stats.full.Store(true)
+			c.opts.Logger.Warn("the present alone is larger than history may be", "bytes", used, "most", c.opts.MaxBytes)
+			return nil
+		}
+		c.opts.Logger.Warn("history is shortened: the file is larger than it may be", "bytes", used, "most", c.opts.MaxBytes, "horizon", to)
+		c.stats.shortened.Add(1)
+		if err := c.pruneTo(ctx, to); err != nil {
+			return err
+		}
+		more, err := c.pass(ctx)
+		if report.add(more); err != nil {
+			return err
+		}
+	}
+}
+
+// oldestHistory is the moment to which the horizons must move to pass the
+// oldest rows of the log; 0 if nothing may be passed.
+func (c *Compactor) oldestHistory(ctx context.Context) (schema.Timestamp, error) {
+	bound := min(c.opts.Bound(), c.opts.Held(c.opts.Now()))
+	from := bound
+	for _, p := range c.opts.State.InUse() {
+		from = min(from, c.opts.State.Progress(p).Cursor)
+	}
+	var to schema.Timestamp
+	err := c.read(func(s schema.Session) error {
+		rows, err := s.Log(nil, behind(from), bound, shortenRows)
+		if len(rows) > 0 {
+			to = rows[len(rows)-1].TS
+		}
+		return err
+	})
+	return to, err
+}
+
+// behind is the position behind everything that was committed at ts.
+func behind(ts schema.Timestamp) schema.Cursor { return schema.Cursor{TS: ts + 1} }
+
+// read calls fn with a session in a read transaction of its own.
+func (c *Compactor) read(fn func(schema.Session) error) (err error) {
+	s, err := c.opts.Engine.Session()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Begin(); err != nil {
+		return err
+	}
+	defer func() {
+		if end := s.End(); err == nil {
+			err = end
+		}
+	}()
+	return fn(s)
+}
+
+// sortEntries sorts entries as the file has them.
+func sortEntries(entries []schema.Entry) {
+	slices.SortFunc(entries, func(a, b schema.Entry) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key), cmp.Compare(a.TS, b.TS))
+	})
+}

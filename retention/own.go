@@ -1,0 +1,231 @@
+package retention
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/firndb/firn/schema"
+)
+
+// owned names a range of documents: those of a table whose ids begin with
+// prefix.
+type owned struct {
+	table  schema.TableID
+	prefix string
+}
+
+// orphan is a range that nobody owns since ts.
+type orphan struct {
+	owned
+	scope Scope // of its last owner
+	ts    schema.Timestamp
+}
+
+// ownership is what the rows of a commit, and those that they replaced, own.
+type ownership struct {
+	before []*schema.Row // the version that each row replaced, if it was read
+	scopes map[owned]Scope
+	lost   []orphan // what was owned before and is not after
+}
+
+// ownership looks at the owners among the rows of a commit. A range that goes
+// from one owner to another is not lost.
+func (w *pass) ownership(rows []*schema.Row) (*ownership, error) {
+	o := &ownership{before: make([]*schema.Row, len(rows))}
+	var had map[owned]Scope
+	for i, row := range rows {
+		t := w.c.opts.Table(row.Table)
+		before, err := w.before(t, row)
+		if err != nil {
+			return nil, err
+		}
+		o.before[i] = before
+		if row.Prev == 0 && t.Owns != nil {
+			before = &schema.Row{ID: row.ID} // what the id had before its first version
+		}
+		t.each(before, &had)
+		t.each(row, &o.scopes)
+	}
+	for r, scope := range had {
+		if _, kept := o.scopes[r]; !kept {
+			o.lost = append(o.lost, orphan{r, scope, rows[0].TS})
+		}
+	}
+	for _, lost := range o.lost {
+		if o.scopes == nil {
+			o.scopes = map[owned]Scope{}
+		}
+		o.scopes[lost.owned] = lost.scope
+	}
+	slices.SortFunc(o.lost, func(a, b orphan) int {
+		return cmp.Or(cmp.Compare(a.table, b.table), strings.Compare(a.prefix, b.prefix))
+	})
+	return o, nil
+}
+
+// each adds what a version owns to ranges.
+func (t *Table) each(row *schema.Row, ranges *map[owned]Scope) {
+	if row == nil || row.Deleted || t.Owns == nil {
+		return
+	}
+	t.Owns(row.ID, row.Value, func(table schema.TableID, prefix string) {
+		if *ranges == nil {
+			*ranges = map[owned]Scope{}
+		}
+		(*ranges)[owned{table, prefix}] = t.scope(row.ID)
+	})
+}
+
+// scope is whose history a document of the commit is.
+func (o *ownership) scope(t *Table, id string) Scope {
+	if t.Scope != nil || !t.Owned {
+		return t.scope(id)
+	}
+	n, _ := schema.PrefixLen(id, t.Prefix)
+	return o.scopes[owned{t.ID, id[:n]}]
+}
+
+// forgetOrphans deletes the ranges that the chunk has found to be lost, before
+// that can no longer be seen.
+func (w *pass) forgetOrphans() error {
+	for _, o := range w.lost {
+		if err := w.forgetOrphan(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orphanPage is how many versions of a lost range are deleted at once.
+const orphanPage = 4096
+
+// forgetOrphan deletes a range: all versions of all documents in it.
+func (w *pass) forgetOrphan(o orphan) error {
+	t := w.c.opts.Table(o.table)
+	after := schema.Entry{Index: schema.ByID(o.table), Key: o.prefix}
+	for {
+		entries, b, inner, err := w.orphanPage(t, o, after)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		for _, lost := range inner {
+			if err := w.forgetOrphan(lost); err != nil {
+				return err
+			}
+		}
+		if err := w.forgetWhole(b); err != nil {
+			return err
+		}
+		after = entries[len(entries)-1]
+	}
+}
+
+// orphanPage condemns some versions of a lost range, and lists the ranges that
+// they owned at its end.
+func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []schema.Entry, b condemned, inner []orphan, err error) {
+	err = w.c.read(func(s schema.Session) error {
+		entries, err = s.Entries(nil, after, orphanPage)
+		if err != nil {
+			return err
+		}
+		end := 0
+		for end < len(entries) && entries[end].Index == after.Index && strings.HasPrefix(entries[end].Key, o.prefix) {
+			end++
+		}
+		entries = entries[:end]
+		w.report.Walked += int64(end)
+		last := ""
+		for _, e := range entries {
+			if !w.orphanHas(t, e.Key) {
+				continue
+			}
+			b.entries = append(b.entries, e)
+			b.rows = append(b.rows, &schema.Row{TS: e.TS, Table: t.ID, ID: e.Key})
+			if err := w.orphanKeys(s, t, e, &b); err != nil {
+				return err
+			}
+			if t.Owns == nil || e.Key == last {
+				continue
+			}
+			last = e.Key
+			row, err := s.Get(t.ID, e.Key, o.ts)
+			if err != nil {
+				return err
+			}
+			var ranges map[owned]Scope
+			t.each(row, &ranges)
+			for r, scope := range ranges {
+				inner = append(inner, orphan{r, scope, o.ts})
+			}
+		}
+		return nil
+	})
+	return entries, b, inner, err
+}
+
+// orphanHas says whether the pass is to deal with a document of a lost range:
+// one that has a scope of its own may be kept for longer than its owner.
+func (w *pass) orphanHas(t *Table, id string) bool {
+	return w.single || t.Scope == nil || w.has(t.Scope(id))
+}
+
+// orphanKeys condemns the declared entries of a version.
+func (w *pass) orphanKeys(s schema.Session, t *Table, e schema.Entry, b *condemned) error {
+	if len(t.Indexes) == 0 || e.Deleted {
+		return nil
+	}
+	row, err := s.Row(t.ID, e.Key, e.TS)
+	if err != nil || row == nil {
+		return err
+	}
+	w.derived = w.deriver.Derive(w.derived[:0], t.Table, nil, row)
+	for _, d := range w.derived[1:] {
+		d.TS = schema.MaxTimestamp // the entry that ends it, too
+		b.keys = append(b.keys, d)
+	}
+	return nil
+}
+
+// forgetWhole deletes versions, each with its entries in one transaction: what
+// was lost is not found again by its owner once that is gone.
+func (w *pass) forgetWhole(b condemned) error {
+	sortEntries(b.keys)
+	w.report.Rows += int64(len(b.rows))
+	for !b.empty() {
+		var left condemned
+		err := w.slice(func(a schema.Appender, until time.Time) error {
+			left = b
+			return left.deleteWhole(a, until)
+		})
+		if err != nil {
+			return err
+		}
+		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
+		b = left
+	}
+	return nil
+}
+
+// deleteWhole is deleteSome for versions that lie in the order of their
+// entries.
+func (b *condemned) deleteWhole(a schema.Appender, until time.Time) error {
+	for !b.empty() && !time.Now().After(until) {
+		if len(b.keys) > 0 {
+			n := min(stepItems, len(b.keys))
+			if err := a.Forget(b.keys[:n]); err != nil {
+				return err
+			}
+			b.keys = b.keys[n:]
+			continue
+		}
+		n := stepLength(b.entries)
+		if err := errors.Join(a.DeleteEntries(b.entries[:n]), a.DeleteRows(b.rows[:n])); err != nil {
+			return err
+		}
+		b.entries, b.rows = b.entries[n:], b.rows[n:]
+	}
+	return nil
+}

@@ -1,0 +1,337 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// pass is one walk along the log for one policy.
+type pass struct {
+	c       *Compactor
+	ctx     context.Context
+	policy  Policy
+	single  bool           // everything has this policy
+	session schema.Session // of the chunk at hand
+
+	deriver index.Deriver
+	derived []schema.Entry // scratch
+	batch   condemned      // of the chunk
+	lost    []orphan       // of the chunk
+	applied schema.Timestamp
+	report  Report
+
+	bound   schema.Timestamp     // of the chunk: nothing replaced after it is condemned
+	counted map[documentKey]bool // whose versions were counted in this chunk
+	last    []*schema.Row        // the commit that commitAt has read
+}
+
+// condemned is what is to be deleted in the next slices.
+type condemned struct {
+	rows    []*schema.Row
+	entries []schema.Entry // by id, one for each row
+	keys    []schema.Entry // of declared indexes: everything up to TS that leads to ID
+}
+
+// chunkRows is how many rows of the log are looked at before what they condemn
+// is deleted. The more there are, the more versions of a document are deleted
+// at once.
+const chunkRows = 1 << 14
+
+// apply brings the policy's cursor to its horizon.
+func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
+	w := &pass{c: c, ctx: ctx, policy: p}
+	used := c.opts.State.InUse()
+	w.single = len(used) == 1
+	for {
+		from := c.opts.State.Progress(p)
+		to := c.opts.Bound()
+		if p.Versions == 0 {
+			to = min(to, from.Horizon)
+		} else {
+			to = min(to, c.opts.Held(c.opts.Now()))
+		}
+		if to <= from.Cursor || ctx.Err() != nil {
+			return w.report, ctx.Err()
+		}
+		end, err := w.chunk(from.Cursor, to)
+		if err != nil {
+			return w.report, err
+		}
+		if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
+			return w.report, err
+		}
+		next := from
+		next.Cursor = end
+		if err := w.forget(&next); err != nil {
+			return w.report, err
+		}
+	}
+}
+
+// chunk looks at the commits behind from, up to to, or as many as make a
+// chunk, and condemns. It returns the timestamp of the last one.
+func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
+	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
+	err = w.c.read(func(s schema.Session) error {
+		w.session = s
+		rows, last, err := w.commits(from, to)
+		if err != nil {
+			return err
+		}
+		end = last
+		w.report.Walked += int64(len(rows))
+		for len(rows) > 0 {
+			n := commitLength(rows)
+			err := w.commit(rows[:n])
+			if err == errFull {
+				end = rows[0].TS - 1
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			rows = rows[n:]
+		}
+		return nil
+	})
+	w.session = nil
+	return end, err
+}
+
+// errFull says that enough is condemned for one chunk.
+var errFull = errors.New("retention: chunk is full")
+
+// commits reads whole commits behind from; end is how far they reach.
+func (w *pass) commits(from, to schema.Timestamp) (rows []*schema.Row, end schema.Timestamp, err error) {
+	for limit := chunkRows; ; limit *= 2 {
+		if rows, err = w.session.Log(rows[:0], behind(from), to, limit); err != nil {
+			return nil, 0, err
+		}
+		if len(rows) < limit {
+			return rows, to, nil
+		}
+		last := rows[len(rows)-1].TS
+		whole := len(rows)
+		for whole > 0 && rows[whole-1].TS == last {
+			whole--
+		}
+		if whole > 0 {
+			return rows[:whole], rows[whole-1].TS, nil
+		}
+	}
+}
+
+// commitLength is how many of the rows are of the first commit.
+func commitLength(rows []*schema.Row) int {
+	n := 1
+	for n < len(rows) && rows[n].TS == rows[0].TS {
+		n++
+	}
+	return n
+}
+
+// commit condemns what the rows of one commit have replaced, as far as the
+// pass's policy holds for it.
+func (w *pass) commit(rows []*schema.Row) error {
+	if w.policy.Versions > 0 {
+		return w.countCommit(rows)
+	}
+	o, err := w.ownership(rows)
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if !w.hasRow(o, row) {
+			continue
+		}
+		w.replace(row, o.before[i], true)
+	}
+	for _, lost := range o.lost {
+		if w.has(lost.scope) {
+			w.lost = append(w.lost, lost)
+		}
+	}
+	return nil
+}
+
+// has says whether the pass's policy holds for a scope.
+func (w *pass) has(scope Scope) bool {
+	if w.single {
+		return true
+	}
+	p, _ := w.c.opts.State.Effective(scope)
+	return p == w.policy
+}
+
+// hasRow says whether the pass is to deal with a row.
+func (w *pass) hasRow(o *ownership, row *schema.Row) bool {
+	switch t := w.c.opts.Table(row.Table); {
+	case w.single:
+		return true
+	case t.Shared:
+		return row.TS <= w.c.opts.State.Floor()
+	default:
+		return w.has(o.scope(t, row.ID))
+	}
+}
+
+// replace condemns the version that row replaced, and row itself if it is a
+// tombstone that need not stay. before is the version replaced, if it was
+// read.
+func (w *pass) replace(row, before *schema.Row, tombstone bool) {
+	t := w.c.opts.Table(row.Table)
+	w.applied = max(w.applied, row.TS)
+	if row.Prev != 0 {
+		w.condemn(&schema.Row{TS: row.Prev, Table: row.Table, ID: row.ID})
+	}
+	if row.Deleted && tombstone {
+		w.condemn(&schema.Row{TS: row.TS, Table: row.Table, ID: row.ID})
+	}
+	if len(t.Indexes) == 0 || before == nil {
+		return
+	}
+	w.derived = w.deriver.Derive(w.derived[:0], t.Table, before, row)
+	for _, e := range w.derived[1:] {
+		if e.Deleted {
+			w.batch.keys = append(w.batch.keys, e)
+		}
+	}
+}
+
+// condemn takes a version and its entry by id.
+func (w *pass) condemn(row *schema.Row) {
+	w.report.Rows++
+	w.batch.rows = append(w.batch.rows, row)
+	w.batch.entries = append(w.batch.entries, schema.Entry{Index: schema.ByID(row.Table), Key: row.ID, TS: row.TS})
+}
+
+// before reads the version that row replaced, if it is needed and still there.
+func (w *pass) before(t *Table, row *schema.Row) (*schema.Row, error) {
+	if row.Prev == 0 || t.Owns == nil && len(t.Indexes) == 0 {
+		return nil, nil
+	}
+	return w.session.Row(row.Table, row.ID, row.Prev)
+}
+
+// Slices: how long the writer is kept at once, while there are commits and
+// while there are none, and how many times as long it is left alone then.
+const (
+	busySlice  = 2 * time.Millisecond
+	quietSlice = 20 * time.Millisecond
+	leaveAlone = 4
+	stepItems  = 256 // deleted between two looks at the clock
+)
+
+// forget deletes what the chunk has condemned, and saves the progress.
+func (w *pass) forget(next *Progress) error {
+	if w.policy.Versions > 0 && len(w.batch.rows) > 0 {
+		// First, so that nobody takes what is forgotten for what never was.
+		now := w.c.opts.State.Progress(w.policy)
+		now.Applied = w.applied
+		if err := w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now); err != nil {
+			return err
+		}
+	}
+	if err := w.forgetBatch(next); err != nil {
+		return err
+	}
+	w.c.opts.State.advanced(w.policy, *next)
+	return nil
+}
+
+// forgetBatch deletes what is condemned, index before documents, and writes
+// the progress, if there is any, with the last slice.
+func (w *pass) forgetBatch(next *Progress) error {
+	b := w.batch
+	sortEntries(b.entries)
+	sortEntries(b.keys)
+	for done := b.empty() && next == nil; !done; {
+		var left condemned
+		err := w.slice(func(a schema.Appender, until time.Time) error {
+			left = b
+			if err := left.deleteSome(a, until); err != nil {
+				return err
+			}
+			if done = left.empty(); done && next != nil {
+				return w.c.opts.State.write(a, w.policy, *next)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		b = left
+	}
+	w.c.stats.rows.Add(int64(len(w.batch.rows)))
+	return nil
+}
+
+// slice runs fn in a transaction on the write session, which should end soon
+// after until, and then leaves the writer to others if there are any.
+func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	budget := quietSlice
+	commits := w.c.opts.Commits()
+	busy := commits != w.c.seen
+	if w.c.seen = commits; busy {
+		budget = busySlice
+	}
+	var took time.Duration
+	err := w.c.opts.Writer.Exec(w.ctx, func(a schema.Appender) error {
+		began := time.Now()
+		defer func() { took = time.Since(began) }()
+		return fn(a, began.Add(budget))
+	})
+	if err != nil || !busy {
+		return err
+	}
+	select {
+	case <-w.ctx.Done():
+	case <-time.After(leaveAlone * took):
+	}
+	return w.ctx.Err()
+}
+
+func (b *condemned) empty() bool { return len(b.rows)+len(b.entries)+len(b.keys) == 0 }
+
+// deleteSome deletes until the time is up, and takes away what it has deleted:
+// entries first, as a whole, then rows.
+func (b *condemned) deleteSome(a schema.Appender, until time.Time) error {
+	for !b.empty() && !time.Now().After(until) {
+		var err error
+		switch {
+		case len(b.keys) > 0:
+			n := min(stepItems, len(b.keys))
+			err = a.Forget(b.keys[:n])
+			b.keys = b.keys[n:]
+		case len(b.entries) > 0:
+			n := stepLength(b.entries)
+			err = a.DeleteEntries(b.entries[:n])
+			b.entries = b.entries[n:]
+		default:
+			n := min(stepItems, len(b.rows))
+			err = a.DeleteRows(b.rows[:n])
+			b.rows = b.rows[n:]
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stepLength is how many entries make a step: at least stepItems, and then up
+// to the end of a key, which is cheaper to touch once.
+func stepLength(entries []schema.Entry) int {
+	n := min(stepItems, len(entries))
+	for n < len(entries) && n < 2*stepItems && entries[n].Index == entries[n-1].Index && entries[n].Key == entries[n-1].Key {
+		n++
+	}
+	return n
+}
