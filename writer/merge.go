@@ -1,8 +1,11 @@
 package writer
 
 import (
+	"context"
 	"errors"
 	"time"
+
+	"github.com/firndb/firn/schema"
 )
 
 // A merge is done in slices of entries, one with each group's commit: twice
@@ -88,4 +91,22 @@ func (w *Writer) onIdle() {
 	if w.queue.empty() && !w.merger.Active() {
 		w.truncate()
 	}
+}
+
+// Merge merges the tail now, at least what was committed up to a moment. It
+// does so between groups, in slices.
+func (w *Writer) Merge(ctx context.Context, upTo schema.Timestamp) error {
+	for w.opts.Tail.Watermark() < upTo {
+		more := true
+		err := w.Maintain(ctx, func(schema.Appender) error {
+			if more = w.merger.Active() || w.startMerge(); more {
+				return w.mergeSlice(maxSlice)
+			}
+			return nil
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
