@@ -134,8 +134,11 @@ type Appender interface {
 	// committed since it was last started afresh.
 	WALPages() (int64, error)
 
-	// Vacuum returns up to pages free pages to the file system and says how
-	// many are left.
+	// Vacuum takes up to pages free pages off the database's end, moving what
+	// lies there to free pages further in front, and says how many free pages
+	// are left. It is a transaction of its own; ErrBusy and ErrFull as from
+	// Commit. The file itself becomes shorter when a checkpoint next moves
+	// everything: Truncate, or one that is not Busy. Vacuum(0) only counts.
 	Vacuum(pages int) (left int64, err error)
 }
 
@@ -188,10 +191,21 @@ type Session interface {
 	// Global is a named JSON value; ok is false if it was never set.
 	Global(key string) (json string, ok bool, err error)
 
+	// Space is how large the store is, and how much of it is free.
+	Space() (Space, error)
+
 	// Check asks the file's own integrity check; nil if it is sound.
 	Check() error
 
 	Close() error
+}
+
+// Space is the size of a store's database in pages. What has not been
+// checkpointed yet counts, so the file may be longer or shorter.
+type Space struct {
+	PageBytes int64
+	Pages     int64 // all, free ones included
+	FreePages int64 // what forgotten rows have left; new rows go there first
 }
 
 // Cursor is a position in the log, behind one row. The zero Cursor is before

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 )
 
 // forgetBatch is how much of the log one transaction forgets.
@@ -86,4 +87,47 @@ func BenchmarkDeleteRows(b *testing.B) {
 		}
 	}
 	b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkVacuum gives back what forgetting nine tenths of a log has freed:
+// the old rows, at the front of the file, or the new ones, at its end.
+func BenchmarkVacuum(b *testing.B) {
+	const rows, pages = 1_000_000, 1000
+	for _, front := range []bool{true, false} {
+		b.Run(fmt.Sprintf("front=%t/pages=%d", front, pages), func(b *testing.B) {
+			var freed, walBytes int64
+			var longest time.Duration
+			for range b.N {
+				b.StopTimer()
+				s := openTest(b, Options{Sync: SyncNormal})
+				a := s.Appender()
+				all := benchRows(rows, 2)
+				for part := range slices.Chunk(all, 10_000) {
+					must(b, a.Begin(), a.Append(part), a.Commit())
+				}
+				doomed := all[rows/10:]
+				if front {
+					doomed = all[:rows/10*9]
+				}
+				must(b, a.Begin(), a.DeleteRows(doomed), a.Commit())
+				_, err := a.Truncate()
+				must(b, err)
+				left, err := a.Vacuum(0)
+				must(b, err)
+				freed += left
+				b.StartTimer()
+				for left > 0 {
+					start := time.Now()
+					left, err = a.Vacuum(pages)
+					must(b, err)
+					longest = max(longest, time.Since(start))
+				}
+				walBytes += s.WALBytes()
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(freed), "µs/page")
+			b.ReportMetric(float64(longest.Milliseconds()), "longest_ms")
+			b.ReportMetric(float64(walBytes)/float64(freed), "wal_bytes/page")
+			b.ReportMetric(float64(freed)/float64(b.N), "pages")
+		})
+	}
 }

@@ -333,6 +333,37 @@ func (s *session) Global(key string) (json string, ok bool, err error) {
 	return json, ok, nil
 }
 
+// The pragmas that measure a file.
+const (
+	sqlPageBytes = `PRAGMA page_size`
+	sqlPages     = `PRAGMA page_count`
+	sqlFreePages = `PRAGMA freelist_count`
+)
+
+func (s *session) Space() (Space, error) {
+	space, err := s.space()
+	if err != nil {
+		return Space{}, fmt.Errorf("measure space: %w", mapError(err))
+	}
+	return space, nil
+}
+
+// space asks three times, and all see one state of the file.
+func (s *session) space() (space Space, err error) {
+	if !s.open {
+		if err := s.Begin(); err != nil {
+			return space, err
+		}
+		defer func() { err = errors.Join(err, s.End()) }()
+	}
+	for sql, n := range map[string]*int64{sqlPageBytes: &space.PageBytes, sqlPages: &space.Pages, sqlFreePages: &space.FreePages} {
+		if *n, err = queryInt(s.conn, sql); err != nil {
+			return space, err
+		}
+	}
+	return space, nil
+}
+
 // sqlCheck reads every page and compares what refers to what.
 const sqlCheck = `PRAGMA integrity_check(10)`
 

@@ -198,6 +198,7 @@ func TestReadsLetGoOfTheFile(t *testing.T) {
 		"Entries":     func() error { _, err := r.Entries(nil, Entry{}, 1); return err },
 		"Last":        func() error { _, err := r.Last(); return err },
 		"Global":      func() error { _, _, err := r.Global(GlobalIncarnation); return err },
+		"Space":       func() error { _, err := r.Space(); return err },
 		"Check":       r.Check,
 	}
 	a := s.Appender()
