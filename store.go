@@ -247,6 +247,8 @@ type Stats struct {
 
 	WALBytes        int64 // the write-ahead log's file now
 	WALWrittenBytes int64 // written to it in all
+	WALMaxBytes     int64 // its bound
+	WALOverruns     int64 // times that it has grown past it
 	Checkpoints     int64
 }
 
@@ -274,6 +276,8 @@ func (s *Store) Stats() Stats {
 		Merged:          s.tail.Watermark(),
 		WALBytes:        s.engine.WALBytes(),
 		WALWrittenBytes: w.WALPages * walPageBytes,
+		WALMaxBytes:     s.opts.WALMaxBytes,
+		WALOverruns:     w.WALOverruns,
 		Checkpoints:     w.Checkpoints,
 	}
 }

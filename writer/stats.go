@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // stats counts what the writer has done since it was made.
 type stats struct {
-	groups, failedGroups, commits, rows, checkpoints, walPages atomic.Int64
+	groups, failedGroups, commits, rows, checkpoints, walPages, walOverruns atomic.Int64
 }
 
 func (s *stats) count(commits, rows int) {
@@ -21,6 +21,7 @@ type Stats struct {
 	Rows         int64
 	Checkpoints  int64
 	WALPages     int64 // pages written to the write-ahead log, to within the last few groups
+	WALOverruns  int64 // times that the log has grown past its bound
 	Waiting      int   // transactions in the queue
 }
 
@@ -33,6 +34,7 @@ func (w *Writer) Stats() Stats {
 		Rows:         w.stats.rows.Load(),
 		Checkpoints:  w.stats.checkpoints.Load(),
 		WALPages:     w.stats.walPages.Load(),
+		WALOverruns:  w.stats.walOverruns.Load(),
 		Waiting:      w.queue.waiting(),
 	}
 }
