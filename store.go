@@ -250,6 +250,7 @@ type Stats struct {
 	WALMaxBytes     int64 // its bound
 	WALOverruns     int64 // times that it has grown past it
 	Checkpoints     int64
+	VacuumedBytes   int64 // returned to the file system
 }
 
 // walPageBytes is what a page of 4,096 bytes takes in the write-ahead log.
@@ -279,6 +280,7 @@ func (s *Store) Stats() Stats {
 		WALMaxBytes:     s.opts.WALMaxBytes,
 		WALOverruns:     w.WALOverruns,
 		Checkpoints:     w.Checkpoints,
+		VacuumedBytes:   w.Vacuumed * pageBytes,
 	}
 }
 

@@ -31,6 +31,7 @@ func infoFirn(t *infoText) error {
 	t.add("wal_overruns", st.WALOverruns)
 	t.add("wal_written_bytes", st.WALWrittenBytes)
 	t.add("checkpoints", st.Checkpoints)
+	t.add("vacuumed_bytes", st.VacuumedBytes)
 	return nil
 }
 

@@ -126,6 +126,10 @@ type Appender interface {
 	// committed since it was last started afresh.
 	WALPages() (int64, error)
 
+	// Pages is the size of the file in pages, as of the last commit, and how
+	// many of them are free.
+	Pages() (total, free int64, err error)
+
 	// Vacuum returns up to pages free pages to the file system and says how
 	// many are left.
 	Vacuum(pages int) (left int64, err error)

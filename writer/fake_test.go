@@ -36,6 +36,9 @@ type fakeEngine struct {
 	syncs     int
 	begun     int
 	log       fakeLog
+
+	total, free int64   // pages of the file
+	vacuums     []int64 // pages that each step has returned
 }
 
 // fakeLog is a write-ahead log of a page for each row. SQLite's rules hold: a
@@ -187,6 +190,22 @@ func (a fakeAppender) Rollback() error {
 }
 
 func (a fakeAppender) Checkpoint() (schema.CheckpointResult, error) { return a.e.moveLog(false) }
+
+func (a fakeAppender) Pages() (total, free int64, err error) {
+	a.e.mu.Lock()
+	defer a.e.mu.Unlock()
+	return a.e.total, a.e.free, nil
+}
+
+func (a fakeAppender) Vacuum(pages int) (left int64, err error) {
+	a.e.mu.Lock()
+	defer a.e.mu.Unlock()
+	n := min(int64(pages), a.e.free)
+	a.e.free -= n
+	a.e.total -= n
+	a.e.vacuums = append(a.e.vacuums, n)
+	return a.e.free, nil
+}
 
 func (a fakeAppender) Truncate() (schema.CheckpointResult, error) { return a.e.moveLog(true) }
 

@@ -93,5 +93,9 @@ func (w *Writer) onIdle() bool {
 	if !w.queue.empty() || w.merger.Active() {
 		return true // what comes now sets the time again
 	}
+	w.vacuumIdle()
+	if !w.queue.empty() {
+		return true
+	}
 	return w.truncate()
 }

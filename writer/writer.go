@@ -170,11 +170,12 @@ type Writer struct {
 	fatal  atomic.Pointer[error]
 	stats  stats
 
-	mu     sync.Mutex
-	beside atomic.Int64       // when TryRun last ran something, in Unix nanoseconds
-	alone  [1]Job             // scratch: what TryRun runs
-	lasts  []schema.Timestamp // scratch: the last timestamp of each job of a group
-	wrote  int                // transactions of the group that wrote
+	mu         sync.Mutex
+	nextVacuum time.Time          // when to look at free pages again, under load
+	beside     atomic.Int64       // when TryRun last ran something, in Unix nanoseconds
+	alone      [1]Job             // scratch: what TryRun runs
+	lasts      []schema.Timestamp // scratch: the last timestamp of each job of a group
+	wrote      int                // transactions of the group that wrote
 }
 
 // New makes a writer. Nothing happens until Run.
@@ -383,6 +384,9 @@ func (w *Writer) turn(jobs []Job, execs []exec) error {
 		}
 	}
 	w.watchWAL()
+	if len(jobs) > 0 {
+		w.vacuumBetween()
+	}
 	return nil
 }
 
