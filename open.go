@@ -90,6 +90,7 @@ func (s *Store) load() error {
 		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.horizon.Oldest()),
 		Durability: s.opts.Durability, Now: s.opts.Now, Logger: s.opts.Logger,
 		MaxQueue: s.opts.MaxQueue, TailEntries: s.opts.TailEntries, TailBytes: s.opts.tailBytes(),
+		WALMaxBytes: s.opts.WALMaxBytes,
 	})
 	return nil
 }

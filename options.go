@@ -51,6 +51,13 @@ type Options struct {
 	// MaxQueue bounds the transactions that wait for the writer; 0 is 65,536.
 	MaxQueue int
 
+	// WALMaxBytes bounds the file of the write-ahead log; 0 is 256 MiB, and the
+	// least is 1 MiB. Near the bound commits wait, up to a second, for reads
+	// of the file that keep the log from being emptied. If such a read lasts
+	// for longer, or one group of transactions is larger, the log grows past
+	// the bound: Stats counts it and the Logger is told.
+	WALMaxBytes int64
+
 	// Logger is told what no caller can be told; nil discards it.
 	Logger *slog.Logger
 
@@ -59,7 +66,9 @@ type Options struct {
 }
 
 const (
-	defaultMemory = 256 << 20
+	defaultMemory      = 256 << 20
+	defaultWALMaxBytes = 256 << 20
+	minWALMaxBytes     = 1 << 20
 
 	// The tail takes up to a quarter of the memory budget, and up to as much
 	// again while it is merged. An entry takes about 120 bytes.
@@ -76,6 +85,9 @@ func (o Options) withDefaults() Options {
 	o.Memory = max(o.Memory, 0)
 	if o.TailEntries == 0 {
 		o.TailEntries = min(int(o.tailBytes()/bytesPerEntry), maxTail)
+	}
+	if o.WALMaxBytes == 0 {
+		o.WALMaxBytes = defaultWALMaxBytes
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -96,6 +108,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("firn: retention %s is negative", o.Retention)
 	case o.TailEntries < 0 || o.MaxQueue < 0:
 		return fmt.Errorf("firn: tail entries %d and queue %d must not be negative", o.TailEntries, o.MaxQueue)
+	case o.WALMaxBytes != 0 && o.WALMaxBytes < minWALMaxBytes:
+		return fmt.Errorf("firn: bound of the write-ahead log is %d bytes: the least is %d", o.WALMaxBytes, int64(minWALMaxBytes))
 	}
 	return nil
 }

@@ -247,7 +247,10 @@ type Stats struct {
 
 	WALBytes        int64 // the write-ahead log's file now
 	WALWrittenBytes int64 // written to it in all
+	WALMaxBytes     int64 // its bound
+	WALOverruns     int64 // times that it has grown past it
 	Checkpoints     int64
+	VacuumedBytes   int64 // returned to the file system
 }
 
 // walPageBytes is what a page of 4,096 bytes takes in the write-ahead log.
@@ -274,7 +277,10 @@ func (s *Store) Stats() Stats {
 		Merged:          s.tail.Watermark(),
 		WALBytes:        s.engine.WALBytes(),
 		WALWrittenBytes: w.WALPages * walPageBytes,
+		WALMaxBytes:     s.opts.WALMaxBytes,
+		WALOverruns:     w.WALOverruns,
 		Checkpoints:     w.Checkpoints,
+		VacuumedBytes:   w.Vacuumed * pageBytes,
 	}
 }
 

@@ -27,8 +27,11 @@ func infoFirn(t *infoText) error {
 	t.add("tail_bytes", st.TailBytes)
 	t.add("merged_ts", int64(st.Merged))
 	t.add("wal_bytes", st.WALBytes)
+	t.add("wal_max_bytes", st.WALMaxBytes)
+	t.add("wal_overruns", st.WALOverruns)
 	t.add("wal_written_bytes", st.WALWrittenBytes)
 	t.add("checkpoints", st.Checkpoints)
+	t.add("vacuumed_bytes", st.VacuumedBytes)
 	return nil
 }
 

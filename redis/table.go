@@ -27,7 +27,7 @@ func Commands() []Command {
 		listCommands, setCommands, zsetCommands, geoCommands, streamCommands,
 		lifetimeCommands, sortCommands, dumpCommands,
 		pubsubCommands, monitorCommands,
-		aclCommands, slowlogCommands, latencyCommands, memoryCommands, debugCommands, saveCommands,
+		aclCommands, slowlogCommands, latencyCommands, memoryCommands, debugCommands, saveCommands, maintenanceCommands,
 	)
 	slices.SortFunc(all, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
 	return all

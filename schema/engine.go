@@ -134,6 +134,10 @@ type Appender interface {
 	// committed since it was last started afresh.
 	WALPages() (int64, error)
 
+	// Pages is the size of the file in pages, as of the last commit, and how
+	// many of them are free.
+	Pages() (total, free int64, err error)
+
 	// Vacuum takes up to pages free pages off the database's end, moving what
 	// lies there to free pages further in front, and says how many free pages
 	// are left. It is a transaction of its own; ErrBusy and ErrFull as from

@@ -35,6 +35,42 @@ type fakeEngine struct {
 	merged    int             // entries
 	syncs     int
 	begun     int
+	log       fakeLog
+
+	total, free int64   // pages of the file
+	vacuums     []int64 // pages that each step has returned
+}
+
+// fakeLog is a write-ahead log of a page for each row. SQLite's rules hold: a
+// checkpoint moves what is older than every reader, and the log starts afresh
+// with a commit that finds everything moved and nobody reading from it.
+type fakeLog struct {
+	pages, moved, longest int64
+
+	reads func(pages int64) bool // whether someone reads from the log; nil: nobody
+}
+
+func (l *fakeLog) read() bool { return l.reads != nil && l.reads(l.pages) }
+
+func (l *fakeLog) commit(pages int64) {
+	if l.moved == l.pages && !l.read() {
+		l.pages, l.moved = 0, 0
+	}
+	l.pages += pages
+	l.longest = max(l.longest, l.pages)
+}
+
+// checkpoint moves what no reader pins.
+func (l *fakeLog) checkpoint(truncate bool) (r schema.CheckpointResult) {
+	busy := l.read()
+	if !busy {
+		l.moved = l.pages
+	}
+	r = schema.CheckpointResult{Busy: busy, LogPages: l.pages, MovedPages: l.moved}
+	if truncate && !busy {
+		*l = fakeLog{longest: l.longest, reads: l.reads}
+	}
+	return r
 }
 
 // fail sets a fault of begin, commit or sync while the writer runs.
@@ -60,8 +96,15 @@ func (e *fakeEngine) Sync() error {
 	return e.asked(e.sync)
 }
 
-func (e *fakeEngine) Checkpoint() (schema.CheckpointResult, error) {
-	return schema.CheckpointResult{}, e.asked(e.checkpoint)
+func (e *fakeEngine) Checkpoint() (schema.CheckpointResult, error) { return e.moveLog(false) }
+
+func (e *fakeEngine) moveLog(truncate bool) (schema.CheckpointResult, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.asked(e.checkpoint); err != nil {
+		return schema.CheckpointResult{}, err
+	}
+	return e.log.checkpoint(truncate), nil
 }
 
 // rows are the committed rows' timestamps, by transaction.
@@ -134,6 +177,7 @@ func (a fakeAppender) Commit() error {
 	}
 	if len(a.e.pending) > 0 {
 		a.e.committed = append(a.e.committed, a.e.pending)
+		a.e.log.commit(int64(len(a.e.pending)))
 	}
 	a.e.merged += a.e.merging
 	a.e.pending, a.e.merging, a.e.open = nil, 0, false
@@ -145,13 +189,31 @@ func (a fakeAppender) Rollback() error {
 	return a.e.asked(a.e.rollback)
 }
 
-func (a fakeAppender) Checkpoint() (schema.CheckpointResult, error) {
-	return schema.CheckpointResult{}, a.e.asked(a.e.checkpoint)
+func (a fakeAppender) Checkpoint() (schema.CheckpointResult, error) { return a.e.moveLog(false) }
+
+func (a fakeAppender) Pages() (total, free int64, err error) {
+	a.e.mu.Lock()
+	defer a.e.mu.Unlock()
+	return a.e.total, a.e.free, nil
 }
 
-func (a fakeAppender) Truncate() (schema.CheckpointResult, error) { return a.Checkpoint() }
+func (a fakeAppender) Vacuum(pages int) (left int64, err error) {
+	a.e.mu.Lock()
+	defer a.e.mu.Unlock()
+	n := min(int64(pages), a.e.free)
+	a.e.free -= n
+	a.e.total -= n
+	a.e.vacuums = append(a.e.vacuums, n)
+	return a.e.free, nil
+}
 
-func (a fakeAppender) WALPages() (int64, error) { return 0, nil }
+func (a fakeAppender) Truncate() (schema.CheckpointResult, error) { return a.e.moveLog(true) }
+
+func (a fakeAppender) WALPages() (int64, error) {
+	a.e.mu.Lock()
+	defer a.e.mu.Unlock()
+	return a.e.log.pages, nil
+}
 
 // fakeState is rows without a meaning.
 type fakeState struct {

@@ -105,10 +105,20 @@ func (w *Writer) commitWith(rows []*schema.Row, slice int) error {
 		_, err := w.merger.Write(w.app, slice)
 		return err
 	}, func() {
+		w.wal.wrote(pagesOf(rows) + int64(slice))
 		if slice > 0 {
 			w.merger.Committed()
 		}
 	})
+}
+
+// pagesOf is a guess from above how many pages rows dirty.
+func pagesOf(rows []*schema.Row) int64 {
+	size := int64(0)
+	for _, r := range rows {
+		size += int64(len(r.ID) + len(r.Value))
+	}
+	return 1 + int64(len(rows)) + size/walPageBytes
 }
 
 // transact runs fn in a transaction on the write session and calls committed
@@ -136,6 +146,7 @@ func (w *Writer) transact(fn func() error, committed func()) error {
 
 // execOne runs a maintenance request.
 func (w *Writer) execOne(e exec) error {
+	w.wal.wroteMuch()
 	if !e.transaction {
 		return e.run(w.app)
 	}

@@ -52,7 +52,10 @@ func (w *Writer) mergeSlice(n int) error {
 	return w.transact(func() error {
 		_, err := w.merger.Write(w.app, n)
 		return err
-	}, w.merger.Committed)
+	}, func() {
+		w.merger.Committed()
+		w.wal.wrote(int64(n))
+	})
 }
 
 // mergeIdle merges a slice while nobody waits; false if there is nothing to
@@ -68,6 +71,7 @@ func (w *Writer) mergeIdle() bool {
 	case err != nil:
 		w.opts.Logger.Warn("merge", "error", err)
 	}
+	w.watchWAL()
 	return err == nil
 }
 
@@ -82,15 +86,21 @@ func (w *Writer) mergeBetween() bool {
 	return !w.busyBeside(quiet) && w.mergeIdle()
 }
 
-// onIdle is called once after nothing has happened for a while.
-func (w *Writer) onIdle() {
+// onIdle is called after nothing has happened for a while. It is false if
+// there is something left to do for which it must be called again.
+func (w *Writer) onIdle() bool {
 	if w.startMerge() {
 		for w.queue.empty() && w.mergeIdle() {
 		}
 	}
-	if w.queue.empty() && !w.merger.Active() {
-		w.truncate()
+	if !w.queue.empty() || w.merger.Active() {
+		return true // what comes now sets the time again
 	}
+	w.vacuumIdle()
+	if !w.queue.empty() {
+		return true
+	}
+	return w.truncate()
 }
 
 // Merge merges the tail now, at least what was committed up to a moment. It

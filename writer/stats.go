@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // stats counts what the writer has done since it was made.
 type stats struct {
-	groups, failedGroups, commits, rows, checkpoints, walPages atomic.Int64
+	groups, failedGroups, commits, rows, checkpoints, walPages, walOverruns, vacuumed atomic.Int64
 }
 
 func (s *stats) count(commits, rows int) {
@@ -21,6 +21,8 @@ type Stats struct {
 	Rows         int64
 	Checkpoints  int64
 	WALPages     int64 // pages written to the write-ahead log, to within the last few groups
+	WALOverruns  int64 // times that the log has grown past its bound
+	Vacuumed     int64 // pages returned to the file system
 	Waiting      int   // transactions in the queue
 }
 
@@ -33,6 +35,8 @@ func (w *Writer) Stats() Stats {
 		Rows:         w.stats.rows.Load(),
 		Checkpoints:  w.stats.checkpoints.Load(),
 		WALPages:     w.stats.walPages.Load(),
+		WALOverruns:  w.stats.walOverruns.Load(),
+		Vacuumed:     w.stats.vacuumed.Load(),
 		Waiting:      w.queue.waiting(),
 	}
 }

@@ -104,6 +104,10 @@ type Options struct {
 	TailEntries int   // entries in the tail that start a merge; default 1,048,576
 	TailBytes   int64 // approximate memory of the tail that starts one; default 64 MiB
 
+	// WALMaxBytes bounds the write-ahead log's file; default 256 MiB. Only a
+	// reader that does not let go, or one group that is larger, exceeds it.
+	WALMaxBytes int64
+
 	// Idle is how long nothing must have happened before the writer merges the
 	// tail and empties the write-ahead log; default 1 s.
 	Idle time.Duration
@@ -113,6 +117,7 @@ const (
 	defaultMaxQueue    = 1 << 16
 	defaultTailEntries = 1 << 20
 	defaultTailBytes   = 64 << 20
+	defaultWALMaxBytes = 256 << 20
 	defaultIdle        = time.Second
 
 	// maxGroup bounds the transactions of a group, and with it how long its
@@ -129,6 +134,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.TailBytes == 0 {
 		o.TailBytes = defaultTailBytes
+	}
+	if o.WALMaxBytes == 0 {
+		o.WALMaxBytes = defaultWALMaxBytes
 	}
 	if o.Idle == 0 {
 		o.Idle = defaultIdle
@@ -157,16 +165,17 @@ type Writer struct {
 	clock  *Clock
 	queue  *queue
 	merger *index.Merger
-	wal    wal
+	wal    *wal
 	dirty  atomic.Bool // commits that no fsync has covered yet
 	fatal  atomic.Pointer[error]
 	stats  stats
 
-	mu     sync.Mutex
-	beside atomic.Int64       // when TryRun last ran something, in Unix nanoseconds
-	alone  [1]Job             // scratch: what TryRun runs
-	lasts  []schema.Timestamp // scratch: the last timestamp of each job of a group
-	wrote  int                // transactions of the group that wrote
+	mu         sync.Mutex
+	nextVacuum time.Time          // when to look at free pages again, under load
+	beside     atomic.Int64       // when TryRun last ran something, in Unix nanoseconds
+	alone      [1]Job             // scratch: what TryRun runs
+	lasts      []schema.Timestamp // scratch: the last timestamp of each job of a group
+	wrote      int                // transactions of the group that wrote
 }
 
 // New makes a writer. Nothing happens until Run.
@@ -178,7 +187,7 @@ func New(o Options) *Writer {
 		clock:  NewClock(o.Now, o.Newest),
 		queue:  newQueue(o.MaxQueue),
 		merger: index.NewMerger(o.Tail),
-		wal:    newWAL(),
+		wal:    newWAL(o.WALMaxBytes),
 	}
 }
 
@@ -318,8 +327,11 @@ func (w *Writer) loop(ctx context.Context) error {
 				continue
 			}
 			w.mu.Lock()
-			w.onIdle()
+			done := w.onIdle()
 			w.mu.Unlock()
+			if !done {
+				idle.Reset(w.opts.Idle)
+			}
 		case <-w.wal.finish:
 			w.mu.Lock()
 			w.finishCheckpoint()
@@ -371,7 +383,10 @@ func (w *Writer) turn(jobs []Job, execs []exec) error {
 			return err
 		}
 	}
-	w.watchWAL(len(jobs))
+	w.watchWAL()
+	if len(jobs) > 0 {
+		w.vacuumBetween()
+	}
 	return nil
 }
 

@@ -29,6 +29,7 @@ type settings struct {
 	fsync      fsyncValue
 	memory     bytesValue
 	retention  retentionValue
+	walMax     bytesValue
 	databases  int
 	password   string
 	aclFile    string
@@ -57,6 +58,7 @@ func serveCommand() *cobra.Command {
 	s := &settings{
 		memory:    256 << 20,
 		retention: retentionValue(24 * time.Hour),
+		walMax:    256 << 20,
 		format:    choiceValue{"", []string{"text", "json"}},
 		protected: choiceValue{"yes", []string{"yes", "no"}},
 	}
@@ -87,6 +89,7 @@ func serveCommand() *cobra.Command {
 	f.Var(&s.fsync, "fsync", "when a write is answered: always, everysec or no")
 	f.Var(&s.memory, "memory", "memory for current documents, such as 64mb or 2gb")
 	f.Var(&s.retention, "retention", "how far back history is kept, such as 24h or 7d, or unlimited")
+	f.Var(&s.walMax, "wal-max-bytes", "bound of the write-ahead log's file, at least 1mb")
 	f.IntVar(&s.databases, "databases", 16, "how many databases SELECT knows")
 	f.StringVar(&s.password, "requirepass", "", "password that clients have to give (better in FIRN_REQUIREPASS)")
 	f.StringVar(&s.aclFile, "aclfile", "", "file with users, as ACL SAVE writes it")
@@ -107,6 +110,9 @@ func serveCommand() *cobra.Command {
 func (s *settings) validate() error {
 	if s.databases < 1 || s.databases > 1<<20 {
 		return usageError{fmt.Errorf("--databases %d: choose 1 to %d", s.databases, 1<<20)}
+	}
+	if s.walMax < 1<<20 {
+		return usageError{fmt.Errorf("--wal-max-bytes %s: choose at least 1mb", s.walMax.String())}
 	}
 	if s.maxClients < 1 || s.maxClients > 1<<20 {
 		return usageError{fmt.Errorf("--maxclients %d: choose 1 to %d", s.maxClients, 1<<20)}
@@ -188,12 +194,13 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	boundMemory(int64(s.memory))
 	began := time.Now()
 	store, err := firn.Open(s.path, firn.Options{
-		Tables:     redis.Tables(),
-		Durability: firn.Durability(s.fsync),
-		Memory:     storeMemory(int64(s.memory)),
-		Retention:  time.Duration(s.retention),
-		MaxQueue:   s.maxClients * maxUnitsPerClient,
-		Logger:     logger,
+		Tables:      redis.Tables(),
+		Durability:  firn.Durability(s.fsync),
+		Memory:      storeMemory(int64(s.memory)),
+		Retention:   time.Duration(s.retention),
+		WALMaxBytes: int64(s.walMax),
+		MaxQueue:    s.maxClients * maxUnitsPerClient,
+		Logger:      logger,
 	})
 	if err != nil {
 		return fmt.Errorf("cannot serve %s: %w", s.path, err)

@@ -218,6 +218,10 @@ func testCheckpoint(t *testing.T, open Open) {
 		t.Fatalf("Truncate without a reader: got %+v, %v, want not busy", r, err)
 	}
 	must(t, a.Begin(), a.DeleteRows(rows), a.DropIndexes(), a.Commit())
+	total, free, err := a.Pages()
+	if err != nil || free < 1 || total <= free {
+		t.Errorf("Pages: got %d of %d free, %v, want some of them", free, total, err)
+	}
 	left, err := a.Vacuum(0)
 	must(t, err)
 	for left > 0 {
