@@ -34,6 +34,7 @@ type Store struct {
 	horizon     retention.Horizon
 	updates     sync.Pool // of *update
 	picture     picture   // Options.ReadOnly
+	copying     copying   // Backup
 
 	stop context.CancelFunc
 	run  *errgroup.Group
@@ -53,6 +54,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) close() error {
+	s.copying.stop()
 	s.stop()
 	err := s.run.Wait()
 	if errors.Is(err, context.Canceled) {
