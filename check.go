@@ -28,7 +28,7 @@ func Check(path string, report func(problem string)) (problems int, err error) {
 	if err := s.Begin(); err != nil {
 		return 0, err
 	}
-	c := checker{s: s, report: report}
+	c := checker{s: s, report: report, page: func(int) error { return nil }}
 	err = c.run()
 	return c.problems, errors.Join(err, s.End())
 }
@@ -39,6 +39,7 @@ const checkPage = 1024
 type checker struct {
 	s        schema.Session
 	report   func(string)
+	page     func(read int) error // called for each page of entries or rows; its error ends the check
 	problems int
 
 	watermark Timestamp
@@ -82,6 +83,9 @@ func (c *checker) indexes() error {
 		}
 		if len(page) == 0 {
 			return nil
+		}
+		if err := c.page(len(page)); err != nil {
+			return err
 		}
 		for _, e := range page {
 			if err := c.entry(e); err != nil {
@@ -140,6 +144,9 @@ func (c *checker) log() error {
 		}
 		if len(page) == 0 {
 			break
+		}
+		if err := c.page(len(page)); err != nil {
+			return err
 		}
 		for _, row := range page {
 			if row.TS <= c.watermark {

@@ -19,13 +19,19 @@ import (
 // that is not in the indexes yet, and builds indexes that were declared since.
 //
 // A file that is not a Firn store, or has a newer format, is refused and not
-// touched. ErrLocked says that the store is open already.
+// touched. ErrLocked says that the store is open already, which is no obstacle
+// to Options.ReadOnly.
 func Open(path string, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()
-	engine, err := schema.Open(path, schema.Options{Sync: o.sync(), CreatedAt: schema.TimestampOf(o.Now())})
+	if o.ReadOnly {
+		o.stopClock()
+	}
+	engine, err := schema.Open(path, schema.Options{
+		Sync: o.sync(), CreatedAt: schema.TimestampOf(o.Now()), ReadOnly: o.ReadOnly,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +48,9 @@ func (s *Store) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.run, ctx = errgroup.WithContext(ctx)
+	if s.opts.ReadOnly {
+		return
+	}
 	s.run.Go(func() error { return s.writer.Run(ctx) })
 	if s.opts.Retention > 0 {
 		s.run.Go(func() error { return s.runHorizon(ctx) })
@@ -55,6 +64,13 @@ func (s *Store) load() error {
 		return err
 	}
 	defer session.Close()
+	if s.opts.ReadOnly {
+		if err := session.Begin(); err != nil {
+			return err
+		}
+		defer session.End()
+		session = oneState{session}
+	}
 	if err := s.loadGlobals(session); err != nil {
 		return err
 	}
@@ -92,6 +108,9 @@ func (s *Store) load() error {
 		MaxQueue: s.opts.MaxQueue, TailEntries: s.opts.TailEntries, TailBytes: s.opts.tailBytes(),
 		WALMaxBytes: s.opts.WALMaxBytes,
 	})
+	if s.opts.ReadOnly {
+		return s.openPicture()
+	}
 	return nil
 }
 
@@ -139,6 +158,12 @@ func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID
 		return nil, err
 	}
 	s.tables = tables
+	if s.opts.ReadOnly {
+		if grown {
+			return nil, fmt.Errorf("%w: the file lacks indexes that are declared; opening it for writing once builds them", ErrTable)
+		}
+		return defs, nil // what is not in the catalog has no documents
+	}
 	if grown {
 		s.opts.Logger.Info("building new indexes")
 		if err := rebuild(s.engine, session, defs, nil); err != nil {
@@ -158,7 +183,9 @@ func (s *Store) replay(session schema.Session, defs map[schema.TableID]*index.Ta
 		return 0, err
 	}
 	r := index.Replayer{Tables: defs, Session: session, Tail: s.tail, Counts: counts, Row: s.head.Warm}
-	r.Full = mergeWhenFull(s.engine.Appender(), s.tail, counts)
+	if !s.opts.ReadOnly {
+		r.Full = mergeWhenFull(s.engine.Appender(), s.tail, counts)
+	}
 	newest, err := r.Run(watermark)
 	if err != nil {
 		return 0, err

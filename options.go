@@ -41,6 +41,12 @@ type Options struct {
 	// tail of the index) is about half as much again, at least 32 MiB.
 	Memory int64
 
+	// ReadOnly opens an existing store as it is now, also while another process
+	// has it open: later commits are not seen, and writes match
+	// schema.ErrReadOnly. What is read is a *CompactedError once that process
+	// has forgotten it.
+	ReadOnly bool
+
 	// Retention is how far back history is kept at least. 0 is for ever.
 	Retention time.Duration
 

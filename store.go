@@ -33,6 +33,8 @@ type Store struct {
 	writer      *writer.Writer
 	horizon     retention.Horizon
 	updates     sync.Pool // of *update
+	picture     picture   // Options.ReadOnly
+	copying     copying   // Backup
 
 	stop context.CancelFunc
 	run  *errgroup.Group
@@ -52,12 +54,13 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) close() error {
+	s.copying.stop()
 	s.stop()
 	err := s.run.Wait()
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return errors.Join(err, s.head.Close(), s.engine.Close())
+	return errors.Join(err, s.picture.close(), s.head.Close(), s.engine.Close())
 }
 
 // Table is a declared table; nil if the store was opened without declaring
@@ -70,17 +73,21 @@ func (s *Store) View(fn func(*Snapshot) error) error { return s.present(false, f
 
 // Peek is View confined to memory: it never waits for the disk. A read whose
 // answer is not in memory returns ErrCold, which fn must pass on.
+// A store that is open for reading only always returns ErrCold.
 func (s *Store) Peek(fn func(*Snapshot) error) error { return s.present(true, fn) }
 
 func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
 	if s.closed.Load() {
 		return ErrClosed
 	}
+	if hot && s.opts.ReadOnly {
+		return ErrCold // whole asks the file
+	}
 	snap := snapshots.Get().(*Snapshot)
 	defer snap.close()
 	snap.view.Reset(s.head, hot)
 	snap.store, snap.moment = s, 0
-	return fn(snap)
+	return s.whole(s.picture.asOf, fn(snap))
 }
 
 // At calls fn with the store as it was at a moment, and returns fn's error.
@@ -105,7 +112,7 @@ func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
 	defer snap.close()
 	snap.view.ResetAt(s.head, see)
 	snap.store, snap.moment = s, ts
-	if err := fn(snap); err != nil {
+	if err := s.whole(ts, fn(snap)); err != nil {
 		return err
 	}
 	return s.horizon.Check(ts) // what was read may have been pruned meanwhile
@@ -122,6 +129,9 @@ func (s *Store) settle(ts Timestamp) error {
 		return &FutureError{Asked: ts, Newest: newest}
 	}
 	s.writer.Clock().Pass(ts)
+	if s.opts.ReadOnly {
+		return nil
+	}
 	// A group that is under way may have been stamped before: wait for it.
 	return s.writer.Maintain(context.Background(), func(schema.Appender) error { return nil })
 }
@@ -134,6 +144,9 @@ func (s *Store) settle(ts Timestamp) error {
 // If ctx ends while the write waits for room in the queue, nothing happens;
 // later, the error matches ErrInDoubt: the write may still be done.
 func (s *Store) Update(ctx context.Context, fn func(*Tx) error) (Timestamp, error) {
+	if s.opts.ReadOnly {
+		return 0, errReadOnly
+	}
 	u, pooled := s.updates.Get().(*update)
 	if !pooled {
 		u = &update{reply: make(chan updated, 1)}
@@ -164,6 +177,9 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) (Timestamp, erro
 // waits: when too much does already, it returns ErrBusy, and after Close
 // ErrClosed. If it returns nil, the batch's Done will be called.
 func (s *Store) Submit(b Batch) error {
+	if s.opts.ReadOnly {
+		return errReadOnly
+	}
 	j := jobs.Get().(*job)
 	j.store, j.batch = s, b
 	if err := s.writer.Submit(j); err != nil {
@@ -179,6 +195,9 @@ func (s *Store) Submit(b Batch) error {
 // costs: waking the writer and being woken by it takes longer than a commit
 // on a fast disk.
 func (s *Store) TrySubmit(b Batch) bool {
+	if s.opts.ReadOnly {
+		return false
+	}
 	j := jobs.Get().(*job)
 	j.store, j.batch = s, b
 	if !s.writer.TryRun(j) {
@@ -202,6 +221,9 @@ func writeError(err error) error {
 func (s *Store) Checkpoint(ctx context.Context) error {
 	if s.closed.Load() {
 		return ErrClosed
+	}
+	if s.opts.ReadOnly {
+		return errReadOnly
 	}
 	if _, err := s.engine.Checkpoint(); err != nil { // most of it, while commits go on
 		return writeError(err)

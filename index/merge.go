@@ -78,13 +78,22 @@ func (m *Merger) Write(sink Sink, n int) (int, error) {
 	if !m.last {
 		return len(m.slice), nil
 	}
-	if err := sink.SetGlobal(CountsGlobal, m.counts.encode()); err != nil {
-		return 0, fmt.Errorf("store counts: %w", err)
-	}
-	if err := sink.SetGlobal(WatermarkGlobal, strconv.FormatInt(int64(m.reached()), 10)); err != nil {
-		return 0, fmt.Errorf("store watermark: %w", err)
+	if err := StoreWatermark(sink, m.reached(), m.counts); err != nil {
+		return 0, err
 	}
 	return len(m.slice), nil
+}
+
+// StoreWatermark notes that sink has every entry up to the watermark, and the
+// live documents there.
+func StoreWatermark(sink Sink, watermark schema.Timestamp, counts Counts) error {
+	if err := sink.SetGlobal(CountsGlobal, counts.encode()); err != nil {
+		return fmt.Errorf("store counts: %w", err)
+	}
+	if err := sink.SetGlobal(WatermarkGlobal, strconv.FormatInt(int64(watermark), 10)); err != nil {
+		return fmt.Errorf("store watermark: %w", err)
+	}
+	return nil
 }
 
 // reached is the newest timestamp in the file once the slice in hand is. It is
