@@ -86,8 +86,11 @@ func (s *Store) load() error {
 	if err != nil {
 		return err
 	}
+	if err := s.loadSettings(); err != nil {
+		return err
+	}
 	s.writer = writer.New(writer.Options{
-		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.horizon.Oldest()),
+		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.state.Oldest()),
 		Durability: s.opts.Durability, Now: s.opts.Now, Logger: s.opts.Logger,
 		MaxQueue: s.opts.MaxQueue, TailEntries: s.opts.TailEntries, TailBytes: s.opts.tailBytes(),
 	})
@@ -106,7 +109,14 @@ func (s *Store) loadGlobals(session schema.Session) error {
 	if err != nil {
 		return err
 	}
-	return s.horizon.Load(session, created)
+	return s.state.Load(session, created, s.opts.policy())
+}
+
+// loadSettings reads what the store keeps about itself in tables of its own.
+func (s *Store) loadSettings() error {
+	return s.View(func(snap *Snapshot) error {
+		return errors.Join(s.loadRetention(snap), s.loadHolds(snap))
+	})
 }
 
 // createdAt is when the store was made: the horizon of a store that has never
@@ -126,7 +136,11 @@ func createdAt(session schema.Session) (Timestamp, error) {
 // declare makes the tables and stores what is new in the catalog, building
 // the indexes that an older store lacks.
 func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID]*index.Table, error) {
-	tables, grown, changed, err := cat.declare(s.opts.Tables)
+	specs, err := withInternal(s.opts.Tables)
+	if err != nil {
+		return nil, err
+	}
+	tables, grown, changed, err := cat.declare(specs)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +152,7 @@ func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID
 		return nil, err
 	}
 	s.tables = tables
+	s.internal = internalTables{retention: tables[retentionTable], holds: tables[holdsTable]}
 	if grown {
 		s.opts.Logger.Info("building new indexes")
 		if err := rebuild(s.engine, session, defs, nil); err != nil {

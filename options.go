@@ -41,7 +41,8 @@ type Options struct {
 	// tail of the index) is about half as much again, at least 32 MiB.
 	Memory int64
 
-	// Retention is how far back history is kept at least. 0 is for ever.
+	// Retention is how far back history is kept at least. 0 is for ever. It
+	// is the policy of a store that none is set for, see SetRetention.
 	Retention time.Duration
 
 	// TailEntries bounds the index entries that wait in memory to be merged
@@ -84,6 +85,11 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	return o
+}
+
+// policy is Retention as a policy, of whole milliseconds.
+func (o Options) policy() Retention {
+	return Retention{Age: (o.Retention + time.Millisecond - 1).Truncate(time.Millisecond)}
 }
 
 func (o Options) tailBytes() int64 { return max(o.Memory/tailShare, minTailBytes) }

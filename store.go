@@ -31,7 +31,10 @@ type Store struct {
 	tail        *index.Tail
 	head        *reader.Head
 	writer      *writer.Writer
-	horizon     retention.Horizon
+	internal    internalTables
+	state       retention.State
+	held        retention.Holds
+	pins        retention.Pins
 	updates     sync.Pool // of *update
 
 	stop context.CancelFunc
@@ -78,14 +81,22 @@ func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
 	}
 	snap := snapshots.Get().(*Snapshot)
 	defer snap.close()
-	snap.view.Reset(s.head, hot)
-	snap.store, snap.moment = s, 0
+	snap.store = s
+	if hot {
+		snap.view.Reset(s.head, true) // nothing is deleted from memory
+		return fn(snap)
+	}
+	snap.pin = s.pins.Pin(snap.seat) // before the view chooses its moment
+	snap.view.Reset(s.head, false)
+	snap.pinTo(snap.view.Timestamp())
 	return fn(snap)
 }
 
 // At calls fn with the store as it was at a moment, and returns fn's error.
 // Moments before the horizon are a *CompactedError, those that have not come
-// yet a *FutureError. It must not be called inside Update; Tx.At is for that.
+// yet a *FutureError. Where scopes have policies of their own, At goes back to
+// the earliest horizon of all, and what is read is a *CompactedError if its
+// own is later. It must not be called inside Update; Tx.At is for that.
 func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
 	if s.closed.Load() {
 		return ErrClosed
@@ -98,17 +109,17 @@ func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
 
 // at is the store at ts, of which what was committed up to see is seen.
 func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
-	if err := s.horizon.Check(ts); err != nil {
-		return err
-	}
 	snap := snapshots.Get().(*Snapshot)
 	defer snap.close()
-	snap.view.ResetAt(s.head, see)
-	snap.store, snap.moment = s, ts
-	if err := fn(snap); err != nil {
+	snap.store, snap.pin = s, s.pins.Pin(snap.seat) // before the horizon is looked at: see retention.Pins
+	if err := s.reached(ts); err != nil {
 		return err
 	}
-	return s.horizon.Check(ts) // what was read may have been pruned meanwhile
+	snap.past, snap.mixed = true, !s.state.Uniform(ts)
+	snap.pinTo(see)
+	snap.view.ResetAt(s.head, see)
+	snap.moment = ts
+	return fn(snap)
 }
 
 // settle makes sure that a moment is over: that it is not after now, and that
@@ -226,7 +237,7 @@ type Bounds struct {
 
 // Bounds are the present bounds.
 func (s *Store) Bounds() Bounds {
-	oldest := s.horizon.Oldest()
+	oldest := s.state.Oldest()
 	return Bounds{Oldest: oldest, Newest: max(s.head.Newest(), oldest), Incarnation: s.incarnation}
 }
 
@@ -292,9 +303,13 @@ func (s *Store) runHorizon(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		oldest := schema.TimestampOf(s.opts.Now().Add(-s.opts.Retention))
+		policy, _ := s.state.Effective(Scope{})
+		if policy.Age == 0 {
+			continue
+		}
+		oldest := schema.TimestampOf(s.opts.Now().Add(-policy.Age))
 		s.writer.Clock().Pass(oldest) // no commit to come is behind it, should the clock step back
-		if err := s.horizon.Advance(ctx, s.writer, oldest); err != nil && ctx.Err() == nil {
+		if err := s.moveHorizon(ctx, oldest); err != nil && ctx.Err() == nil {
 			s.opts.Logger.Warn("the horizon stays", "error", err)
 		}
 	}
