@@ -64,9 +64,7 @@ func (s *Store) backup(ctx context.Context, path string, at Timestamp, progress 
 // release is called. Where the log is copied page by page, a version that was
 // copied would come back to life if the tombstone behind it were gone when the
 // copier comes there.
-func (s *Store) pinHistory() (release func()) {
-	return func() {} // nothing in this version forgets anything
-}
+func (s *Store) pinHistory() (release func()) { return s.pins.Pin(0).Release }
 
 // Restore makes a store at out from that at in as of a moment, 0 for the
 // newest, with the history up to there. in may be in use. The new store has a

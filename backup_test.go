@@ -164,7 +164,7 @@ func TestBackupRefusesMomentsThatAreNotWhole(t *testing.T) {
 	s, c := filled(t, random, 20)
 	out := filepath.Join(t.TempDir(), "copy.db")
 	horizon := c.commits[9].ts
-	if err := s.horizon.Advance(t.Context(), s.writer, horizon); err != nil {
+	if err := s.moveHorizon(t.Context(), horizon); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(name string, at Timestamp, want error) {

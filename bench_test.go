@@ -202,3 +202,15 @@ func checked(b *testing.B, err error) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkView opens a snapshot of the present and reads nothing.
+func BenchmarkView(b *testing.B) {
+	s := openNew(b, Options{})
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := s.View(func(*Snapshot) error { return nil }); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}

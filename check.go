@@ -43,7 +43,7 @@ type checker struct {
 	problems int
 
 	watermark Timestamp
-	horizon   retention.Horizon
+	forgotten Timestamp    // what was current after it is there
 	merged    int          // entries by id up to the watermark
 	last      schema.Entry // the entry before the present one
 }
@@ -64,9 +64,11 @@ func (c *checker) run() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.horizon.Load(c.s, created); err != nil {
+	var state retention.State
+	if err := state.Load(c.s, created, retention.Policy{}); err != nil {
 		return err
 	}
+	c.forgotten = state.Forgotten()
 	if err := c.indexes(); err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func (c *checker) entry(e schema.Entry) error {
 	}
 	byID := e.Index.Number() == 0
 	switch {
-	case row == nil && (byID || e.TS > c.horizon.Oldest()):
+	case row == nil && (byID || e.TS > c.forgotten):
 		c.problem("index %d: entry of %q at %d leads to no row", e.Index, e.Key, e.TS)
 	case row == nil || !byID:
 	case row.Deleted != e.Deleted:
@@ -123,8 +125,8 @@ func (c *checker) chain(e schema.Entry, row *schema.Row) {
 	if c.last.Index == e.Index && c.last.Key == e.Key {
 		before = c.last.TS
 	}
-	if row.Prev == before || before == 0 && row.Prev <= c.horizon.Oldest() {
-		return // the chain's end may have been pruned
+	if row.Prev == before || before == 0 && row.Prev <= c.forgotten {
+		return // it was replaced, or was a tombstone, when its horizon passed
 	}
 	if e.TS > c.watermark && before < row.Prev {
 		return // the version between is not merged yet
@@ -184,7 +186,11 @@ func Reindex(path string, tables []TableSpec, progress func(at, last Timestamp))
 	if err != nil {
 		return err
 	}
-	declared, _, _, err := cat.declare(tables)
+	specs, err := withInternal(tables)
+	if err != nil {
+		return err
+	}
+	declared, _, _, err := cat.declare(specs)
 	if err != nil {
 		return err
 	}

@@ -443,3 +443,56 @@ func ExampleReindex() {
 	}))
 	// Output: ada: London
 }
+
+// How much is kept is set for the store, a group or a member of it: the nearest
+// counts.
+func ExampleStore_SetRetention() {
+	store, done := newStore(firn.TableSpec{Name: "users"}, firn.TableSpec{Name: "sessions"})
+	defer done()
+	ctx := context.Background()
+	check(store.SetRetention(ctx, firn.Scope{}, &firn.Retention{Age: 30 * 24 * time.Hour}))
+	check(store.SetRetention(ctx, firn.Scope{Group: "sessions"}, &firn.Retention{Off: true}))
+	check(store.SetRetention(ctx, firn.Scope{Group: "users", Member: "ada"}, &firn.Retention{Versions: 10}))
+
+	for _, scope := range []firn.Scope{{Group: "users", Member: "ada"}, {Group: "users", Member: "bob"}, {Group: "sessions", Member: "42"}} {
+		policy, setFor := store.Retention(scope)
+		fmt.Printf("%s/%s: %s, set for %q\n", scope.Group, scope.Member, policy, setFor)
+	}
+	// Output:
+	// users/ada: count 10, set for {"users" "ada"}
+	// users/bob: time 720h0m0s, set for {"" ""}
+	// sessions/42: off, set for {"sessions" ""}
+}
+
+func ExampleStore_Policies() {
+	store, done := newStore(firn.TableSpec{Name: "users"})
+	defer done()
+	ctx := context.Background()
+	check(store.SetRetention(ctx, firn.Scope{Group: "users"}, &firn.Retention{Age: time.Hour}))
+	check(store.SetRetention(ctx, firn.Scope{}, &firn.Retention{Versions: 100}))
+
+	for scope, policy := range store.Policies() {
+		fmt.Printf("%q %s\n", scope.Group, policy)
+	}
+	// Output:
+	// "" count 100
+	// "users" time 1h0m0s
+}
+
+// A hold keeps what a backup reads.
+func ExampleStore_Hold() {
+	store, done := newStore(firn.TableSpec{Name: "users"})
+	defer done()
+	ctx := context.Background()
+	ts := put(store, store.Table("users"), "ada", "London")
+	check(store.Hold(ctx, firn.Hold{Name: "backup", At: ts, Until: noon.Add(time.Hour)}))
+	for _, h := range store.Holds() {
+		fmt.Println(h.Name, "holds", h.At == ts, "until", h.Until.Format(time.TimeOnly))
+	}
+	released, err := store.Release(ctx, "backup")
+	check(err)
+	fmt.Println(released, len(store.Holds()))
+	// Output:
+	// backup holds true until 13:00:00
+	// true 0
+}

@@ -18,7 +18,11 @@ import (
 // iteration ends after an error.
 func (s *Store) History(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
-		err := s.checkSpan(r.From, r.To)
+		if t == nil {
+			yield(nil, errNoTable)
+			return
+		}
+		err := s.checkSpan(t, id, r.From, r.To)
 		if err == nil {
 			err = s.View(func(snap *Snapshot) error {
 				for doc, err := range snap.Versions(t, id, r) {
@@ -34,7 +38,7 @@ func (s *Store) History(t *Table, id []byte, r VersionRange) iter.Seq2[*Document
 			})
 		}
 		if err == nil && yield != nil {
-			err = s.checkSpan(r.From, 0) // it may have been pruned meanwhile
+			err = s.checkSpan(t, id, r.From, 0) // it may have been pruned meanwhile
 		}
 		if err != nil && yield != nil {
 			yield(nil, err)
@@ -43,19 +47,43 @@ func (s *Store) History(t *Table, id []byte, r VersionRange) iter.Seq2[*Document
 }
 
 // checkSpan refuses ends of a span that cannot be read; 0 is open.
-func (s *Store) checkSpan(from, to Timestamp) error {
+func (s *Store) checkSpan(t *Table, id []byte, from, to Timestamp) error {
 	for _, ts := range [...]Timestamp{from, to} {
 		if ts == 0 {
 			continue
 		}
-		if err := s.horizon.Check(ts); err != nil {
-			return err
+		if oldest := s.documentHorizon(t, id); ts < oldest {
+			return &CompactedError{Asked: ts, Oldest: oldest}
 		}
 	}
 	if to == 0 {
 		return nil
 	}
 	return s.settle(to)
+}
+
+// documentHorizon is the oldest moment at which a document can be read.
+func (s *Store) documentHorizon(t *Table, id []byte) Timestamp {
+	if t.follows() {
+		return s.state.Floor() // its owner knows
+	}
+	return s.Oldest(t.scope(string(id)))
+}
+
+// tableReached refuses a moment at which a document of a table can no longer
+// be read.
+func (s *Store) tableReached(t *Table, ts Timestamp) error {
+	if s.state.Uniform(ts) {
+		return nil
+	}
+	group := t.spec.Name
+	if t.spec.Scope != nil {
+		group = "" // all
+	}
+	if oldest := s.state.GroupHorizon(group); ts < oldest {
+		return &CompactedError{Asked: ts, Oldest: oldest}
+	}
+	return nil
 }
 
 // changedPage is how many rows of the log Changed reads at once: what it
@@ -77,7 +105,7 @@ func (s *Store) Changed(t *Table, from, to Timestamp, fn func(doc *Document) err
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	if err := s.horizon.Check(from); err != nil || to <= from {
+	if err := s.tableReached(t, from); err != nil || to <= from {
 		return err
 	}
 	if err := s.settle(to); err != nil {
@@ -87,7 +115,7 @@ func (s *Store) Changed(t *Table, from, to Timestamp, fn func(doc *Document) err
 	for !w.done {
 		err := s.at(to, to, w.read)
 		if err == nil {
-			err = s.horizon.Check(from) // what was read may have been pruned meanwhile
+			err = s.tableReached(t, from) // what was read may have been pruned meanwhile
 		}
 		if err != nil {
 			return err

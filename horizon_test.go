@@ -17,7 +17,7 @@ func TestHorizonMovesWithTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "horizon.db")
 	synctest.Test(t, func(t *testing.T) {
 		const retention = 48 * time.Hour
-		const lag = retention / horizonSteps
+		const lag = retention / 100
 		s, err := Open(path, Options{Tables: modelTables(), Retention: retention, Durability: None})
 		if err != nil {
 			t.Fatal(err)

@@ -52,9 +52,7 @@ func (s *Store) start() {
 		return
 	}
 	s.run.Go(func() error { return s.writer.Run(ctx) })
-	if s.opts.Retention > 0 {
-		s.run.Go(func() error { return s.runHorizon(ctx) })
-	}
+	s.run.Go(func() error { return s.compactor.Run(ctx) })
 }
 
 // load reads what the store must know before the first call.
@@ -102,15 +100,22 @@ func (s *Store) load() error {
 	if err != nil {
 		return err
 	}
+	if s.opts.ReadOnly {
+		if err := s.openPicture(); err != nil {
+			return err
+		}
+	}
+	if err := s.loadSettings(); err != nil {
+		return err
+	}
+	s.picture.forgotten = s.state.Forgotten()
 	s.writer = writer.New(writer.Options{
-		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.horizon.Oldest()),
+		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.state.Oldest()),
 		Durability: s.opts.Durability, Now: s.opts.Now, Logger: s.opts.Logger,
 		MaxQueue: s.opts.MaxQueue, TailEntries: s.opts.TailEntries, TailBytes: s.opts.tailBytes(),
 		WALMaxBytes: s.opts.WALMaxBytes,
 	})
-	if s.opts.ReadOnly {
-		return s.openPicture()
-	}
+	s.compactor = s.newCompactor(defs)
 	return nil
 }
 
@@ -126,7 +131,14 @@ func (s *Store) loadGlobals(session schema.Session) error {
 	if err != nil {
 		return err
 	}
-	return s.horizon.Load(session, created)
+	return s.state.Load(session, created, s.opts.policy())
+}
+
+// loadSettings reads what the store keeps about itself in tables of its own.
+func (s *Store) loadSettings() error {
+	return s.View(func(snap *Snapshot) error {
+		return errors.Join(s.loadRetention(snap), s.loadHolds(snap))
+	})
 }
 
 // createdAt is when the store was made: the horizon of a store that has never
@@ -146,7 +158,11 @@ func createdAt(session schema.Session) (Timestamp, error) {
 // declare makes the tables and stores what is new in the catalog, building
 // the indexes that an older store lacks.
 func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID]*index.Table, error) {
-	tables, grown, changed, err := cat.declare(s.opts.Tables)
+	specs, err := withInternal(s.opts.Tables)
+	if err != nil {
+		return nil, err
+	}
+	tables, grown, changed, err := cat.declare(specs)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +174,7 @@ func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID
 		return nil, err
 	}
 	s.tables = tables
+	s.internal = internalTables{retention: tables[retentionTable], holds: tables[holdsTable]}
 	if s.opts.ReadOnly {
 		if grown {
 			return nil, fmt.Errorf("%w: the file lacks indexes that are declared; opening it for writing once builds them", ErrTable)

@@ -47,8 +47,15 @@ type Options struct {
 	// has forgotten it.
 	ReadOnly bool
 
-	// Retention is how far back history is kept at least. 0 is for ever.
+	// Retention is how far back history is kept at least. 0 is for ever. It
+	// is the policy of a store that none is set for, see SetRetention.
 	Retention time.Duration
+
+	// HistoryMaxBytes is how much of the file may be used before history is
+	// shortened to make room, oldest first, whatever Retention and other
+	// policies say; the present stays, and so does what a hold keeps. 0 is no
+	// bound.
+	HistoryMaxBytes int64
 
 	// TailEntries bounds the index entries that wait in memory to be merged
 	// into the file; 0 chooses by Memory, at most 1,048,576.
@@ -104,6 +111,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// policy is Retention as a policy, of whole milliseconds.
+func (o Options) policy() Retention {
+	return Retention{Age: (o.Retention + time.Millisecond - 1).Truncate(time.Millisecond)}
+}
+
 func (o Options) tailBytes() int64 { return max(o.Memory/tailShare, minTailBytes) }
 
 func (o Options) validate() error {
@@ -112,6 +124,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("firn: durability %d is unknown", o.Durability)
 	case o.Retention < 0:
 		return fmt.Errorf("firn: retention %s is negative", o.Retention)
+	case o.HistoryMaxBytes < 0:
+		return fmt.Errorf("firn: history of %d bytes is negative", o.HistoryMaxBytes)
 	case o.TailEntries < 0 || o.MaxQueue < 0:
 		return fmt.Errorf("firn: tail entries %d and queue %d must not be negative", o.TailEntries, o.MaxQueue)
 	case o.WALMaxBytes != 0 && o.WALMaxBytes < minWALMaxBytes:

@@ -38,6 +38,7 @@ func (oneState) End() error   { return nil }
 type picture struct {
 	asOf      Timestamp // the newest moment that is read: nothing that is not seen was committed at or before it
 	watermark Timestamp // of the indexes, at the moment of opening
+	forgotten Timestamp // what replaced something at or before it may have been forgotten then
 
 	mu      sync.Mutex
 	session schema.Session // nil once it is closed; guarded by mu
@@ -49,7 +50,7 @@ func (o *Options) stopClock() {
 	o.Now = func() time.Time { return opened }
 }
 
-// openPicture is called once the rest is loaded.
+// openPicture is called before anything is read through the store.
 func (s *Store) openPicture() (err error) {
 	s.picture.asOf, s.picture.watermark = s.Bounds().Newest, s.tail.Watermark()
 	s.picture.session, err = s.engine.Session()
@@ -76,8 +77,8 @@ func (s *Store) whole(ts Timestamp, err error) error {
 	if gone := s.refresh(); gone != nil {
 		return gone
 	}
-	if gone := s.horizon.Check(min(ts, s.picture.asOf)); gone != nil {
-		return gone
+	if now := s.state.Forgotten(); now > s.picture.forgotten && min(ts, s.picture.asOf) < now {
+		return &CompactedError{Asked: ts, Oldest: now}
 	}
 	return err
 }
@@ -101,5 +102,5 @@ func (s *Store) refresh() error {
 	if err != nil {
 		return err
 	}
-	return s.horizon.Load(p.session, created)
+	return s.state.Refresh(p.session, created)
 }

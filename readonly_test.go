@@ -97,7 +97,7 @@ func TestReadOnlyStoreSaysWhatIsForgotten(t *testing.T) {
 	}
 	old := ro.Bounds().Newest
 	last := put(t, s, notes, "a", "two")
-	if err := s.horizon.Advance(t.Context(), s.writer, last); err != nil {
+	if err := s.moveHorizon(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.writer.Exec(t.Context(), func(a schema.Appender) error {

@@ -1,7 +1,17 @@
 package firn
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/retention"
+	"github.com/firndb/firn/schema"
 )
 
 // Retention says how much of the past is kept. The zero Retention keeps
@@ -12,3 +22,234 @@ type Retention = retention.Policy
 // whole group; the zero Scope is the store. By default a table is a group, and
 // its documents' ids are the members.
 type Scope = retention.Scope
+
+// maxPolicies bounds what is looked through when one of them changes.
+const maxPolicies = 10_000
+
+// SetRetention sets how much of a scope's history is kept, in whole
+// milliseconds; nil makes it inherit again: a member from its group, a group
+// from the store, and the store from Options.Retention. What is forgotten by
+// then stays forgotten: a new policy reaches back to the scope's present
+// horizon at most. There are at most 10,000 policies. It must not be called
+// inside Update.
+//
+// ctx is looked at before, not while the policy is written.
+func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	if err := validScope(scope); err != nil {
+		return err
+	}
+	if r != nil {
+		if err := r.Validate(); err != nil {
+			return err
+		}
+	}
+	return s.state.Change(func() error {
+		record, changed, err := s.plannedRecord(scope, r)
+		if err != nil || !changed {
+			return err
+		}
+		doc := Document{Deleted: true}
+		if record != nil {
+			text, err := json.Marshal(record)
+			if err != nil {
+				return fmt.Errorf("encode the policy of %+v: %w", scope, err)
+			}
+			doc = Document{Value: text, JSON: true}
+		}
+		spent := s.state.Spent()
+		err = s.settings(ctx, func(tx *Tx) error {
+			for _, old := range spent {
+				if err := tx.write(s.internal.retention, recordID(old), Document{Deleted: true}); err != nil {
+					return err
+				}
+			}
+			return tx.write(s.internal.retention, recordID(scope), doc)
+		})
+		if err != nil {
+			return err
+		}
+		for _, old := range spent {
+			s.state.Put(old, nil)
+		}
+		s.state.Put(scope, record)
+		s.state.Rewind() // there may be more for a policy to forget than before
+		s.compactor.Wake()
+		return nil
+	})
+}
+
+// forgetScope makes a scope readable from a moment on only.
+func (s *Store) forgetScope(ctx context.Context, scope Scope, before Timestamp) error {
+	return s.state.Change(func() error {
+		before = min(before, s.Bounds().Newest, s.held.Oldest(s.opts.Now()))
+		record, known := s.state.Record(scope)
+		if !known {
+			record.Inherit = true
+		}
+		if oldest, _, _ := s.state.Horizon(scope); before <= oldest {
+			return nil
+		}
+		record.Start = before
+		text, err := json.Marshal(record)
+		if err != nil {
+			return fmt.Errorf("encode the policy of %+v: %w", scope, err)
+		}
+		err = s.settings(ctx, func(tx *Tx) error {
+			return tx.write(s.internal.retention, recordID(scope), Document{Value: text, JSON: true})
+		})
+		if err == nil {
+			s.state.Put(scope, &record)
+		}
+		return err
+	})
+}
+
+// plannedRecord is what is to be kept for a scope that is to have the policy r,
+// or none if that is nil; and whether it is another than now.
+func (s *Store) plannedRecord(scope Scope, r *Retention) (record *retention.Record, changed bool, err error) {
+	now, known := s.state.Record(scope)
+	if r == nil {
+		return s.state.Removed(scope), known && !now.Inherit, nil
+	}
+	_, start, _ := s.state.Horizon(scope)
+	next := retention.NewRecord(*r, start)
+	if known && !now.Inherit && now.Policy() == next.Policy() {
+		return nil, false, nil
+	}
+	if n := len(s.state.Records()); !known && n >= maxPolicies {
+		return nil, false, fmt.Errorf("%w: there are %d, and may not be more", retention.ErrPolicy, n)
+	}
+	return &next, true, nil
+}
+
+func validScope(scope Scope) error {
+	switch n := len(recordID(scope)); {
+	case scope.Group == "" && scope.Member != "":
+		return fmt.Errorf("%w: member %q of no group", retention.ErrPolicy, scope.Member)
+	case n > schema.MaxIDBytes:
+		return fmt.Errorf("%w: scope of %d bytes", schema.ErrSize, n)
+	}
+	return nil
+}
+
+// settings writes documents of the store's own tables. Once begun it is not
+// given up: what is in memory must be what is in the file.
+func (s *Store) settings(ctx context.Context, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := s.Update(context.WithoutCancel(ctx), fn)
+	return err
+}
+
+// Retention is the policy that holds for a scope, and the scope that it is set
+// for: itself, its group, or the store.
+func (s *Store) Retention(scope Scope) (Retention, Scope) { return s.state.Effective(scope) }
+
+// Policies are the policies that are set, in the order of their scopes. That
+// of Options is not one of them.
+func (s *Store) Policies() iter.Seq2[Scope, Retention] {
+	return func(yield func(Scope, Retention) bool) {
+		records := s.state.Records()
+		for _, scope := range slices.SortedFunc(maps.Keys(records), compareScopes) {
+			if r := records[scope]; !r.Inherit && !yield(scope, r.Policy()) {
+				return
+			}
+		}
+	}
+}
+
+func compareScopes(a, b Scope) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Member, b.Member))
+}
+
+// Oldest is the moment from which on all of a scope can be read; of a group,
+// what has no policy of its own. A document whose policy counts versions may
+// reach further back.
+func (s *Store) Oldest(scope Scope) Timestamp {
+	_, applied, _ := s.state.Horizon(scope)
+	return applied
+}
+
+// recordID is the id of a scope's record: (group, member).
+func recordID(scope Scope) []byte {
+	return schema.AppendString(schema.AppendString(nil, scope.Group), scope.Member)
+}
+
+// loadRetention reads the records.
+func (s *Store) loadRetention(snap *Snapshot) error {
+	records := map[Scope]retention.Record{}
+	for item, err := range snap.Scan(Range{Index: s.internal.retention.ByID()}) {
+		if err != nil {
+			return err
+		}
+		scope, err := parseRecordID(item.Doc.ID)
+		var record retention.Record
+		if err == nil {
+			err = json.Unmarshal(item.Doc.Value, &record)
+		}
+		if err == nil {
+			err = record.Policy().Validate()
+		}
+		if err != nil {
+			return fmt.Errorf("%w: policy of %q: %v", schema.ErrCorrupt, item.Doc.ID, err)
+		}
+		records[scope] = record
+	}
+	s.state.Restore(records)
+	return nil
+}
+
+func parseRecordID(id string) (scope Scope, err error) {
+	rest := ""
+	if scope.Group, rest, err = schema.TakeString(id); err != nil {
+		return Scope{}, err
+	}
+	if scope.Member, rest, err = schema.TakeString(rest); err != nil {
+		return Scope{}, err
+	}
+	if rest != "" {
+		return Scope{}, schema.ErrKey
+	}
+	return scope, nil
+}
+
+// reached refuses moments of which nothing can be read any more.
+func (s *Store) reached(ts Timestamp) error {
+	if floor := s.state.Floor(); ts < floor {
+		return &CompactedError{Asked: ts, Oldest: floor}
+	}
+	return nil
+}
+
+// oldest is the oldest moment at which a document can be read. Where the
+// policy counts versions, that is the oldest of so many, which present sees;
+// if fewer have survived, those may be all that there ever were.
+func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, error) {
+	if t.follows() {
+		return s.state.Floor(), nil // its owner knows
+	}
+	oldest, applied, versions := s.state.Horizon(t.scope(id))
+	if versions == 0 {
+		return oldest, nil
+	}
+	var survivor *Document
+	n := 0
+	for doc, err := range present.Versions(t.def, id, VersionRange{Newest: true, Limit: versions}) {
+		if err != nil {
+			return 0, err
+		}
+		survivor = doc
+		n++
+	}
+	switch {
+	case survivor == nil:
+		return applied, nil
+	case n == versions || survivor.Prev != 0:
+		return max(oldest, survivor.TS), nil
+	}
+	return oldest, nil
+}

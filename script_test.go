@@ -142,7 +142,7 @@ func (st *story) operate(c script.Call) string {
 	case "horizon":
 		ts, err := strconv.ParseInt(c.Words[0], 10, 64)
 		st.must(err)
-		st.must(st.store.horizon.Advance(context.Background(), st.store.writer, Timestamp(ts)))
+		st.must(st.store.moveHorizon(context.Background(), Timestamp(ts)))
 	case "log":
 		return st.log()
 	case "indexes":

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/firndb/firn/reader"
+	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
@@ -83,16 +85,30 @@ type Snapshot struct {
 	store  *Store
 	view   reader.View
 	moment Timestamp // 0: the present
+	past   bool      // made by At
+	mixed  bool      // some scopes cannot be read at moment: each read looks at its own
+
+	// What the view sees, and what it does from the versions on that were
+	// asked for, is pinned while the function runs.
+	pin    retention.Pin
+	pinned Timestamp
+	seat   uint32 // for Pin: it stays with the Snapshot, which is used again by the same processor
 }
 
 var _ Reader = (*Snapshot)(nil)
 
-var snapshots = sync.Pool{New: func() any { return new(Snapshot) }}
+var snapshots = sync.Pool{New: func() any { return &Snapshot{seat: rand.Uint32()} }}
 
 func (s *Snapshot) close() {
 	s.view.Close()
-	*s = Snapshot{}
+	s.pin.Release()
+	*s = Snapshot{seat: s.seat}
 	snapshots.Put(s)
+}
+
+func (s *Snapshot) pinTo(ts Timestamp) {
+	s.pinned = ts
+	s.pin.Set(ts)
 }
 
 // Timestamp is the moment that was asked for; in the present, the newest
@@ -109,39 +125,148 @@ func (s *Snapshot) Moment() Timestamp {
 }
 
 // Get implements Reader.
-func (s *Snapshot) Get(t *Table, id []byte) (*Document, error) { return get(&s.view, t, id) }
+func (s *Snapshot) Get(t *Table, id []byte) (*Document, error) {
+	if err := s.documentReached(t, id); err != nil {
+		return nil, err
+	}
+	return get(&s.view, t, id)
+}
 
 // Last implements Reader.
-func (s *Snapshot) Last(t *Table, id []byte) (*Document, error) { return last(&s.view, t, id) }
+func (s *Snapshot) Last(t *Table, id []byte) (*Document, error) {
+	if err := s.documentReached(t, id); err != nil {
+		return nil, err
+	}
+	return last(&s.view, t, id)
+}
 
 // Scan implements Reader.
-func (s *Snapshot) Scan(r Range) iter.Seq2[Item, error] { return scan(&s.view, r) }
+func (s *Snapshot) Scan(r Range) iter.Seq2[Item, error] {
+	if err := s.rangeReached(r); err != nil {
+		return func(yield func(Item, error) bool) { yield(Item{}, err) }
+	}
+	return scan(&s.view, r)
+}
 
 // Ordered implements Reader.
 func (s *Snapshot) Ordered(x *Index, prefix []byte) (*Ordered, error) {
+	if err := s.rangeReached(Range{Index: x, Prefix: prefix}); err != nil {
+		return nil, err
+	}
 	return ordered(&s.view, x, prefix)
 }
 
 // Keys implements Reader.
-func (s *Snapshot) Keys(r Range, skip int) iter.Seq2[string, error] { return keys(&s.view, r, skip) }
+func (s *Snapshot) Keys(r Range, skip int) iter.Seq2[string, error] {
+	if err := s.rangeReached(r); err != nil {
+		return func(yield func(string, error) bool) { yield("", err) }
+	}
+	return keys(&s.view, r, skip)
+}
 
 // CountRange implements Reader.
-func (s *Snapshot) CountRange(r Range) (int, error) { return countRange(&s.view, r) }
+func (s *Snapshot) CountRange(r Range) (int, error) {
+	if err := s.rangeReached(r); err != nil {
+		return 0, err
+	}
+	return countRange(&s.view, r)
+}
 
 // Warm implements Reader.
 func (s *Snapshot) Warm(x *Index, prefix []byte, n int) (held bool, err error) {
+	if err := s.rangeReached(Range{Index: x, Prefix: prefix}); err != nil {
+		return false, err
+	}
 	return warm(&s.view, x, prefix, n)
 }
 
 // Count implements Reader.
-func (s *Snapshot) Count(t *Table, prefix []byte) (int, error) { return count(&s.view, t, prefix) }
+func (s *Snapshot) Count(t *Table, prefix []byte) (int, error) {
+	if err := s.rangeReached(Range{Index: t.ByID(), Prefix: prefix}); err != nil {
+		return 0, err
+	}
+	return count(&s.view, t, prefix)
+}
 
 // Holds implements Reader.
 func (s *Snapshot) Holds(x *Index, prefix []byte) bool { return holds(&s.view, x, prefix) }
 
 // Versions implements Reader.
 func (s *Snapshot) Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
-	return versions(&s.view, s.store, t, id, r)
+	return versions(&s.view, t, id, r, func() (Timestamp, error) { return s.history(t, id) })
+}
+
+// documentReached refuses a document whose scope is forgotten at the
+// snapshot's moment.
+func (s *Snapshot) documentReached(t *Table, id []byte) error {
+	if !s.mixed || t == nil || t.follows() {
+		return nil
+	}
+	oldest, _, versions := s.store.state.Horizon(t.scope(string(id)))
+	if versions > 0 {
+		s.pin.Block()
+		defer s.pin.Set(s.pinned)
+		var err error
+		if oldest, err = s.oldest(t, id); err != nil {
+			return err
+		}
+	}
+	return s.reached(oldest)
+}
+
+// reached refuses what can be read from a later moment on.
+func (s *Snapshot) reached(oldest Timestamp) error {
+	if s.moment < oldest {
+		return &CompactedError{Asked: s.moment, Oldest: oldest}
+	}
+	return nil
+}
+
+// rangeReached refuses a range of whose group anything is forgotten at the
+// snapshot's moment. The keys of a declared index do not tell the group.
+func (s *Snapshot) rangeReached(r Range) error {
+	if !s.mixed || r.Index == nil || r.Index.table.follows() {
+		return nil
+	}
+	t, first := r.Index.table, r.Prefix
+	if first == nil && r.To != nil {
+		first = r.From
+	}
+	group := ""
+	if t.spec.Scope == nil || r.Index.id.Number() == 0 {
+		group = t.scope(string(first)).Group
+	}
+	return s.reached(s.store.state.GroupHorizon(group))
+}
+
+// history is the oldest moment from which on a document's versions can be
+// walked; a *CompactedError if the snapshot's is before it. Nothing of the
+// document that is not older is deleted while the snapshot is used: the
+// horizon is looked at while everything is pinned, and what it leaves stays so.
+func (s *Snapshot) history(t *Table, id []byte) (oldest Timestamp, err error) {
+	s.pin.Block()
+	defer func() { s.pinTo(min(s.pinned, max(oldest, s.store.state.Floor()))) }()
+	oldest, err = s.oldest(t, id)
+	switch {
+	case err != nil || !s.past:
+	case s.mixed:
+		err = s.reached(oldest)
+	default:
+		oldest = min(oldest, s.moment) // which is pinned, should the horizon have passed it since
+	}
+	return oldest, err
+}
+
+// oldest is the oldest moment at which a document can be read now. Everything
+// is pinned meanwhile.
+func (s *Snapshot) oldest(t *Table, id []byte) (Timestamp, error) {
+	if !s.past {
+		return s.store.oldest(&s.view, t, string(id))
+	}
+	var present reader.View
+	present.Reset(s.store.head, false)
+	defer present.Close()
+	return s.store.oldest(&present, t, string(id))
 }
 
 func get(v *reader.View, t *Table, id []byte) (*Document, error) {
@@ -241,15 +366,21 @@ func holds(v *reader.View, x *Index, prefix []byte) bool {
 	return usable(v, x != nil) == nil && v.Holds(x.id, string(prefix))
 }
 
-// versions hides what was replaced before the horizon: it may be pruned at
-// any time, and only what was visible at the horizon is sure to be there.
-func versions(v *reader.View, s *Store, t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
+// versions hides what was replaced before the document's horizon: it may be
+// deleted at any time, and only what was visible at the horizon is sure to be
+// there.
+func versions(v *reader.View, t *Table, id []byte, r VersionRange, horizon func() (Timestamp, error)) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		if err := usable(v, t != nil); err != nil {
 			yield(nil, err)
 			return
 		}
-		oldest := max(s.horizon.Oldest(), 1) // 0 would be open
+		oldest, err := horizon()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		oldest = max(oldest, 1) // 0 would be open
 		for doc, err := range v.Versions(t.def, string(id), VersionRange{To: oldest, Newest: true, Limit: 1}) {
 			if err != nil {
 				yield(nil, err)

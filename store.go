@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,8 +19,8 @@ import (
 
 // Store is an open store. It is safe for concurrent use.
 //
-// Open starts its goroutines: the writer and its helpers, and the one that
-// moves the horizon. Close stops and joins them; every write that was
+// Open starts its goroutines: the writer and its helpers, and the compactor.
+// Close stops and joins them; every write that was
 // accepted is answered first.
 type Store struct {
 	opts        Options
@@ -31,7 +30,11 @@ type Store struct {
 	tail        *index.Tail
 	head        *reader.Head
 	writer      *writer.Writer
-	horizon     retention.Horizon
+	internal    internalTables
+	state       retention.State
+	held        retention.Holds
+	pins        retention.Pins
+	compactor   *retention.Compactor
 	updates     sync.Pool // of *update
 	picture     picture   // Options.ReadOnly
 	copying     copying   // Backup
@@ -85,14 +88,22 @@ func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
 	}
 	snap := snapshots.Get().(*Snapshot)
 	defer snap.close()
-	snap.view.Reset(s.head, hot)
-	snap.store, snap.moment = s, 0
+	snap.store = s
+	if hot {
+		snap.view.Reset(s.head, true) // nothing is deleted from memory
+		return fn(snap)
+	}
+	snap.pin = s.pins.Pin(snap.seat) // before the view chooses its moment
+	snap.view.Reset(s.head, false)
+	snap.pinTo(snap.view.Timestamp())
 	return s.whole(s.picture.asOf, fn(snap))
 }
 
 // At calls fn with the store as it was at a moment, and returns fn's error.
 // Moments before the horizon are a *CompactedError, those that have not come
-// yet a *FutureError. It must not be called inside Update; Tx.At is for that.
+// yet a *FutureError. Where scopes have policies of their own, At goes back to
+// the earliest horizon of all, and what is read is a *CompactedError if its
+// own is later. It must not be called inside Update; Tx.At is for that.
 func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
 	if s.closed.Load() {
 		return ErrClosed
@@ -105,17 +116,17 @@ func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
 
 // at is the store at ts, of which what was committed up to see is seen.
 func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
-	if err := s.horizon.Check(ts); err != nil {
-		return err
-	}
 	snap := snapshots.Get().(*Snapshot)
 	defer snap.close()
-	snap.view.ResetAt(s.head, see)
-	snap.store, snap.moment = s, ts
-	if err := s.whole(ts, fn(snap)); err != nil {
+	snap.store, snap.pin = s, s.pins.Pin(snap.seat) // before the horizon is looked at: see retention.Pins
+	if err := s.reached(ts); err != nil {
 		return err
 	}
-	return s.horizon.Check(ts) // what was read may have been pruned meanwhile
+	snap.past, snap.mixed = true, !s.state.Uniform(ts)
+	snap.pinTo(see)
+	snap.view.ResetAt(s.head, see)
+	snap.moment = ts
+	return s.whole(ts, fn(snap))
 }
 
 // settle makes sure that a moment is over: that it is not after now, and that
@@ -248,7 +259,7 @@ type Bounds struct {
 
 // Bounds are the present bounds.
 func (s *Store) Bounds() Bounds {
-	oldest := s.horizon.Oldest()
+	oldest := s.state.Oldest()
 	return Bounds{Oldest: oldest, Newest: max(s.head.Newest(), oldest), Incarnation: s.incarnation}
 }
 
@@ -303,27 +314,5 @@ func (s *Store) Stats() Stats {
 		WALOverruns:     w.WALOverruns,
 		Checkpoints:     w.Checkpoints,
 		VacuumedBytes:   w.Vacuumed * pageBytes,
-	}
-}
-
-// horizonSteps is how many times the horizon moves within one retention time,
-// so that it lags by at most that part.
-const horizonSteps = 100
-
-// runHorizon moves the horizon as time passes.
-func (s *Store) runHorizon(ctx context.Context) error {
-	tick := time.NewTicker(min(max(s.opts.Retention/horizonSteps, time.Second), time.Hour))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		oldest := schema.TimestampOf(s.opts.Now().Add(-s.opts.Retention))
-		s.writer.Clock().Pass(oldest) // no commit to come is behind it, should the clock step back
-		if err := s.horizon.Advance(ctx, s.writer, oldest); err != nil && ctx.Err() == nil {
-			s.opts.Logger.Warn("the horizon stays", "error", err)
-		}
 	}
 }

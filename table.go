@@ -3,6 +3,8 @@ package firn
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
@@ -28,8 +30,10 @@ type TableSpec struct {
 	Indexes []IndexSpec
 
 	// Scope is whose history a document's is, see Retention: nil means that
-	// the table is the group and the id the member. It must be quick, and tell
-	// the group of a prefix of ids, too.
+	// the table is the group and the id the member. It must be quick. It is
+	// also called with the Prefix of a Range, or its From if that is nil, to
+	// tell the group that the whole range belongs to: the group "" stands for
+	// all, and so does a range that is open at its end.
 	Scope func(id string) Scope
 
 	// Owns calls own for each range of another table, ids that begin with
@@ -69,6 +73,7 @@ type IndexSpec struct {
 
 // Table is a declared table of an open store.
 type Table struct {
+	spec    TableSpec
 	def     *index.Table
 	byID    Index
 	indexes map[string]*Index
@@ -78,6 +83,47 @@ type Table struct {
 type Index struct {
 	table *Table
 	id    schema.IndexID
+}
+
+// Tables that the store keeps about itself. Programs can read them, their
+// history too, but not write them. A new one is named here, declared in
+// withInternal, and kept in internalTables.
+const (
+	internalPrefix = "firn."
+	retentionTable = internalPrefix + "retention" // (group, member) of a scope: a retention.Record
+	holdsTable     = internalPrefix + "holds"     // the name of a hold: what it holds
+)
+
+type internalTables struct {
+	retention *Table
+	holds     *Table
+}
+
+// withInternal adds the store's own tables behind the program's.
+func withInternal(specs []TableSpec) ([]TableSpec, error) {
+	for _, spec := range specs {
+		if strings.HasPrefix(spec.Name, internalPrefix) {
+			return nil, fmt.Errorf("%w: %q: names that begin with %q are the store's own", ErrTable, spec.Name, internalPrefix)
+		}
+	}
+	return append(slices.Clip(specs), TableSpec{Name: retentionTable, Shared: true}, TableSpec{Name: holdsTable, Shared: true}), nil
+}
+
+// internal says that the table is the store's own.
+func (t *Table) internal() bool {
+	return t != nil && strings.HasPrefix(t.spec.Name, internalPrefix)
+}
+
+// follows says that the documents have no scopes of their own: they are kept
+// as long as an owner is, or as anything is.
+func (t *Table) follows() bool { return t.spec.Owned && t.spec.Scope == nil || t.spec.Shared }
+
+// scope is whose history a document's is.
+func (t *Table) scope(id string) Scope {
+	if t.spec.Scope != nil {
+		return t.spec.Scope(id)
+	}
+	return Scope{Group: t.spec.Name, Member: id}
 }
 
 // Name is the table's name.
@@ -183,7 +229,7 @@ func (c catalog) nextID() schema.TableID {
 
 func newTable(spec TableSpec, id schema.TableID) (*Table, error) {
 	def := &index.Table{ID: id, Name: spec.Name, Prefix: spec.Prefix, Counted: spec.Counted}
-	t := &Table{def: def, indexes: map[string]*Index{}}
+	t := &Table{spec: spec, def: def, indexes: map[string]*Index{}}
 	t.byID = Index{t, schema.ByID(id)}
 	for i, x := range spec.Indexes {
 		def.Indexes = append(def.Indexes, index.Spec{Name: x.Name, Prefix: x.Prefix, Keys: x.Keys})

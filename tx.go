@@ -62,7 +62,9 @@ func (tx *Tx) Holds(x *Index, prefix []byte) bool { return holds(tx.view, x, pre
 
 // Versions implements Reader.
 func (tx *Tx) Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
-	return versions(tx.view, tx.store, t, id, r)
+	return versions(tx.view, t, id, r, func() (Timestamp, error) {
+		return tx.store.oldest(tx.view, t, string(id)) // nothing is deleted while a transaction runs
+	})
 }
 
 // At is Store.At for use inside a transaction. It sees nothing of the
@@ -81,20 +83,28 @@ func (tx *Tx) At(ts Timestamp, fn func(*Snapshot) error) error {
 // Put makes value the document's newest version. id is copied; value is kept
 // and must not be modified any more.
 func (tx *Tx) Put(t *Table, id, value []byte) error {
-	return tx.write(t, id, Document{Value: value})
+	return tx.writeOpen(t, id, Document{Value: value})
 }
 
 // PutJSON is Put for JSON text, which is stored so that other programs can
 // read it. The text must be valid JSON; it is not changed.
 func (tx *Tx) PutJSON(t *Table, id, value []byte) error {
-	return tx.write(t, id, Document{Value: value, JSON: true})
+	return tx.writeOpen(t, id, Document{Value: value, JSON: true})
 }
 
 // Delete ends the document, with an optional note on why that readers of its
 // history will find in the tombstone. A document that is not there is left
 // alone.
 func (tx *Tx) Delete(t *Table, id, note []byte) error {
-	return tx.write(t, id, Document{Value: note, Deleted: true})
+	return tx.writeOpen(t, id, Document{Value: note, Deleted: true})
+}
+
+// writeOpen is write for tables that the program may write.
+func (tx *Tx) writeOpen(t *Table, id []byte, row Document) error {
+	if t.internal() {
+		return fmt.Errorf("%w: %q is written by the store alone", ErrTable, t.Name())
+	}
+	return tx.write(t, id, row)
 }
 
 func (tx *Tx) write(t *Table, id []byte, row Document) error {

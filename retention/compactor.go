@@ -71,10 +71,6 @@ type CompactorOptions struct {
 	// to make room; 0 is no bound. Used says how much is.
 	MaxBytes int64
 	Used     func() (bytes int64, err error)
-
-	// Vacuum returns free pages to the file system, called after a pass that
-	// has deleted something.
-	Vacuum func(ctx context.Context) error
 }
 
 // Report is what a pass of the compactor has done.
@@ -202,14 +198,15 @@ func (c *Compactor) pass(ctx context.Context) (report Report, err error) {
 			return report, fmt.Errorf("apply %s: %w", p, err)
 		}
 	}
-	if report.Rows > 0 && c.opts.Vacuum != nil {
-		err = c.opts.Vacuum(ctx)
-	}
-	return report, err
+	return report, nil
 }
 
 // moveHorizon moves a policy's horizon to where time has brought it.
 func (c *Compactor) moveHorizon(ctx context.Context, p Policy) error {
+	return c.opts.State.Change(func() error { return c.moveHorizonLocked(ctx, p) })
+}
+
+func (c *Compactor) moveHorizonLocked(ctx context.Context, p Policy) error {
 	now := c.opts.Now()
 	progress := c.opts.State.Progress(p)
 	target := progress.Horizon
@@ -253,16 +250,18 @@ func (c *Compactor) Prune(ctx context.Context, before schema.Timestamp) (Report,
 
 // pruneTo moves all horizons to a moment.
 func (c *Compactor) pruneTo(ctx context.Context, to schema.Timestamp) error {
-	to = min(to, c.opts.Held(c.opts.Now()))
-	for _, p := range c.opts.State.InUse() {
-		if to <= c.opts.State.Progress(p).Horizon {
-			continue
+	return c.opts.State.Change(func() error {
+		to = min(to, c.opts.Held(c.opts.Now()))
+		for _, p := range c.opts.State.InUse() {
+			if to <= c.opts.State.Progress(p).Horizon {
+				continue
+			}
+			if err := c.advance(ctx, p, to); err != nil {
+				return err
+			}
 		}
-		if err := c.advance(ctx, p, to); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // shortenRows is how many rows of the log a horizon moves over at once when

@@ -19,6 +19,7 @@ type pass struct {
 
 	deriver index.Deriver
 	derived []schema.Entry // scratch
+	page    int            // rows to read at once
 	batch   condemned      // of the chunk
 	lost    []orphan       // of the chunk
 	applied schema.Timestamp
@@ -36,10 +37,16 @@ type condemned struct {
 	keys    []schema.Entry // of declared indexes: everything up to TS that leads to ID
 }
 
-// chunkRows is how many rows of the log are looked at before what they condemn
-// is deleted. The more there are, the more versions of a document are deleted
-// at once.
-const chunkRows = 1 << 14
+// A chunk of the log is looked at before what it condemns is deleted. The
+// longer it is, the more versions of a document go at once, which costs less
+// each: 0.4 µs an entry with 65,536 rows of 1,000 keys, 3 µs with 4,096.
+const (
+	chunkRows = 1 << 16
+
+	// pageBytes is about how much of the log is in memory at once.
+	pageBytes            = 4 << 20
+	firstPage, largePage = 64, 4096 // rows
+)
 
 // apply brings the policy's cursor to its horizon.
 func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
@@ -73,45 +80,55 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 }
 
 // chunk looks at the commits behind from, up to to, or as many as make a
-// chunk, and condemns. It returns the timestamp of the last one.
+// chunk, and condemns. It returns the timestamp up to which it came.
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
 	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
-	err = w.c.read(func(s schema.Session) error {
-		w.session = s
-		rows, last, err := w.commits(from, to)
-		if err != nil {
+	w.page = firstPage
+	for end = from; end < to && len(w.batch.rows) < chunkRows; {
+		err := w.c.read(func(s schema.Session) (err error) {
+			w.session = s
+			end, err = w.commits(end, to)
 			return err
+		})
+		w.session = nil
+		if err == errFull {
+			return end, nil
 		}
-		end = last
-		w.report.Walked += int64(len(rows))
-		for len(rows) > 0 {
-			n := commitLength(rows)
-			err := w.commit(rows[:n])
-			if err == errFull {
-				end = rows[0].TS - 1
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			rows = rows[n:]
+		if err != nil {
+			return end, err
 		}
-		return nil
-	})
-	w.session = nil
-	return end, err
+	}
+	return end, nil
 }
 
 // errFull says that enough is condemned for one chunk.
 var errFull = errors.New("retention: chunk is full")
 
-// commits reads whole commits behind from; end is how far they reach.
-func (w *pass) commits(from, to schema.Timestamp) (rows []*schema.Row, end schema.Timestamp, err error) {
-	for limit := chunkRows; ; limit *= 2 {
-		if rows, err = w.session.Log(rows[:0], behind(from), to, limit); err != nil {
+// commits looks at a page of whole commits behind from; end is how far it
+// came.
+func (w *pass) commits(from, to schema.Timestamp) (end schema.Timestamp, err error) {
+	rows, end, err := w.readCommits(from, to)
+	if err != nil {
+		return from, err
+	}
+	w.report.Walked += int64(len(rows))
+	for len(rows) > 0 {
+		n := commitLength(rows)
+		if err := w.commit(rows[:n]); err != nil {
+			return rows[0].TS - 1, err
+		}
+		rows = rows[n:]
+	}
+	return end, nil
+}
+
+// readCommits reads whole commits behind from.
+func (w *pass) readCommits(from, to schema.Timestamp) (rows []*schema.Row, end schema.Timestamp, err error) {
+	for ; ; w.page *= 2 {
+		if rows, err = w.session.Log(nil, behind(from), to, w.page); err != nil {
 			return nil, 0, err
 		}
-		if len(rows) < limit {
+		if len(rows) < w.page {
 			return rows, to, nil
 		}
 		last := rows[len(rows)-1].TS
@@ -120,9 +137,19 @@ func (w *pass) commits(from, to schema.Timestamp) (rows []*schema.Row, end schem
 			whole--
 		}
 		if whole > 0 {
+			w.page = pageFor(rows)
 			return rows[:whole], rows[whole-1].TS, nil
 		}
 	}
+}
+
+// pageFor is how many rows like these make a page.
+func pageFor(rows []*schema.Row) int {
+	size := 0
+	for _, row := range rows {
+		size += len(row.ID) + len(row.Value) + 1
+	}
+	return min(max(pageBytes/(size/len(rows)+1), 1), largePage)
 }
 
 // commitLength is how many of the rows are of the first commit.
@@ -230,9 +257,12 @@ const (
 func (w *pass) forget(next *Progress) error {
 	if w.policy.Versions > 0 && len(w.batch.rows) > 0 {
 		// First, so that nobody takes what is forgotten for what never was.
-		now := w.c.opts.State.Progress(w.policy)
-		now.Applied = w.applied
-		if err := w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now); err != nil {
+		err := w.c.opts.State.Change(func() error {
+			now := w.c.opts.State.Progress(w.policy)
+			now.Applied = w.applied
+			return w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now)
+		})
+		if err != nil {
 			return err
 		}
 	}

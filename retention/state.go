@@ -33,11 +33,14 @@ type Progress struct {
 // The horizon of a scope is that of its policy, but not before the Start of
 // the records that it came by the policy through.
 type State struct {
+	changing sync.Mutex // held by Change
+
 	mu       sync.RWMutex
 	fallback Policy // of the store, where no record says otherwise
 	created  schema.Timestamp
 	records  map[Scope]Record
 	classes  map[Policy]Progress
+	groups   map[string]schema.Timestamp // from when on all scopes with a record can be read; "": of every group
 
 	oldest  atomic.Int64 // the store's horizon
 	floor   atomic.Int64 // before it nothing can be read
@@ -46,34 +49,70 @@ type State struct {
 
 // Load reads what the file says. Records are for Put.
 func (s *State) Load(session schema.Session, created schema.Timestamp, fallback Policy) error {
+	s.mu.Lock()
+	s.fallback, s.records = fallback, map[Scope]Record{}
+	s.mu.Unlock()
+	return s.Refresh(session, created)
+}
+
+// Refresh reads anew how far the file says that has been forgotten.
+func (s *State) Refresh(session schema.Session, created schema.Timestamp) error {
 	var h Horizon
 	if err := h.Load(session, created); err != nil {
 		return err
 	}
-	text, ok, err := session.Global(ClassesGlobal)
+	classes, err := readClasses(session)
 	if err != nil {
 		return err
 	}
-	named := map[string]Progress{}
-	if ok {
-		if err := json.Unmarshal([]byte(text), &named); err != nil {
-			return fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
-		}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.created, s.fallback = created, fallback
-	s.records, s.classes = map[Scope]Record{}, map[Policy]Progress{}
+	s.created, s.classes = created, classes
+	store, known := s.records[Scope{}]
+	s.put(Scope{}, &Record{
+		Inherit: store.Inherit || !known, Off: store.Off, AgeMS: store.AgeMS, Count: store.Count, Start: h.Oldest(),
+	})
+	s.derive()
+	return nil
+}
+
+func readClasses(session schema.Session) (map[Policy]Progress, error) {
+	text, ok, err := session.Global(ClassesGlobal)
+	if err != nil || !ok {
+		return map[Policy]Progress{}, err
+	}
+	named := map[string]Progress{}
+	if err := json.Unmarshal([]byte(text), &named); err != nil {
+		return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
+	}
+	classes := map[Policy]Progress{}
 	for name, p := range named {
 		policy, err := ParsePolicy(name)
 		if err != nil {
-			return fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
+			return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
 		}
-		s.classes[policy] = p
+		classes[policy] = p
 	}
-	s.records[Scope{}] = Record{Inherit: true, Start: h.Oldest()}
+	return classes, nil
+}
+
+// Change runs fn while no other change is under way. What a policy, a horizon
+// or a hold becomes depends on the others, and each changes in the file first
+// and then in memory: whoever does so, does it in here.
+func (s *State) Change(fn func() error) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	return fn()
+}
+
+// Restore puts the records that the store has kept.
+func (s *State) Restore(records map[Scope]Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for scope, r := range records {
+		s.put(scope, &r)
+	}
 	s.derive()
-	return nil
 }
 
 // Put makes r the record of a scope; nil removes it. What is kept in the
@@ -81,6 +120,11 @@ func (s *State) Load(session schema.Session, created schema.Timestamp, fallback 
 func (s *State) Put(scope Scope, r *Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.put(scope, r)
+	s.derive()
+}
+
+func (s *State) put(scope Scope, r *Record) {
 	start := s.records[scope].Start
 	switch {
 	case r != nil:
@@ -92,7 +136,30 @@ func (s *State) Put(scope Scope, r *Record) {
 	default:
 		delete(s.records, scope)
 	}
-	s.derive()
+}
+
+// Record is what is set for a scope itself.
+func (s *State) Record(scope Scope) (r Record, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r, ok = s.records[scope]
+	return r, ok
+}
+
+// Removed is the record that a scope is left with that shall have no policy
+// any more: nil if it can be read as far back as what it inherits from.
+func (s *State) Removed(scope Scope) *Record {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, start, _ := s.horizon(scope)
+	inherited := s.created
+	if tiers := scope.tiers(); len(tiers) > 1 {
+		inherited, _, _ = s.horizon(tiers[1])
+	}
+	if start <= inherited {
+		return nil
+	}
+	return &Record{Inherit: true, Start: start}
 }
 
 // Records are all records but that of a store that has no policy set.
@@ -157,23 +224,20 @@ func (s *State) GroupHorizon(group string) schema.Timestamp {
 }
 
 func (s *State) groupHorizon(group string) schema.Timestamp {
-	_, latest, _ := s.horizon(Scope{Group: group})
-	for scope := range s.records {
-		if group == "" || scope.Group == group {
-			_, applied, _ := s.horizon(scope)
-			latest = max(latest, applied)
-		}
-	}
-	return latest
+	_, applied, _ := s.horizon(Scope{Group: group})
+	return max(applied, s.groups[group])
 }
 
 // derive computes what is read without the lock.
 func (s *State) derive() {
 	oldest, ceiling, _ := s.horizon(Scope{})
 	floor := oldest
+	s.groups = map[string]schema.Timestamp{}
 	for scope := range s.records {
 		first, applied, versions := s.horizon(scope)
 		floor, ceiling = min(floor, first), max(ceiling, applied)
+		s.groups[scope.Group] = max(s.groups[scope.Group], applied)
+		s.groups[""] = max(s.groups[""], applied)
 		if versions > 0 {
 			ceiling = schema.MaxTimestamp
 		}
@@ -181,6 +245,37 @@ func (s *State) derive() {
 	s.oldest.Store(int64(oldest))
 	s.floor.Store(int64(floor))
 	s.ceiling.Store(int64(ceiling))
+}
+
+// Forgotten is the latest moment of which anything may be forgotten: all that
+// was current after it is there.
+func (s *State) Forgotten() schema.Timestamp {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	latest := s.created
+	for _, r := range s.records {
+		latest = max(latest, r.Start)
+	}
+	for _, p := range s.classes {
+		latest = max(latest, p.Horizon, p.Applied)
+	}
+	return latest
+}
+
+// Spent are the scopes without a policy whose records say no more than what
+// they inherit.
+func (s *State) Spent() []Scope {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var spent []Scope
+	for scope, r := range s.records {
+		if tiers := scope.tiers(); r.Inherit && len(tiers) > 1 {
+			if inherited, _, _ := s.horizon(tiers[1]); r.Start <= inherited {
+				spent = append(spent, scope)
+			}
+		}
+	}
+	return spent
 }
 
 // Oldest is the store's horizon: the oldest moment at which what has no policy

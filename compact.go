@@ -1,0 +1,108 @@
+package firn
+
+import (
+	"context"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/retention"
+	"github.com/firndb/firn/schema"
+)
+
+// newCompactor makes the store's compactor; defs are all tables that the file
+// knows.
+func (s *Store) newCompactor(defs map[schema.TableID]*index.Table) *retention.Compactor {
+	tables := map[schema.TableID]*retention.Table{}
+	for id, def := range defs {
+		tables[id] = &retention.Table{Table: def}
+	}
+	for _, t := range s.tables {
+		spec := &t.spec
+		known := tables[t.def.ID]
+		known.Scope, known.Owned, known.Shared = spec.Scope, spec.Owned, spec.Shared
+		if spec.Owns == nil {
+			continue
+		}
+		known.Owns = func(id string, value []byte, own func(schema.TableID, string)) {
+			spec.Owns(id, value, func(table string, prefix []byte) {
+				if other := s.tables[table]; other != nil {
+					own(other.def.ID, string(prefix))
+				}
+			})
+		}
+	}
+	return retention.NewCompactor(retention.CompactorOptions{
+		Engine: s.engine, Writer: s.writer, State: &s.state, Now: s.opts.Now, Logger: s.opts.Logger,
+		Table:    func(id schema.TableID) *retention.Table { return tables[id] },
+		Held:     s.held.Oldest,
+		Bound:    s.prunable,
+		Commits:  func() int64 { return s.writer.Stats().Commits },
+		Passing:  s.writer.Clock().Pass,
+		MaxBytes: s.opts.HistoryMaxBytes,
+		Used:     s.usedBytes,
+	})
+}
+
+// prunable is the newest moment up to which replaced versions may be deleted:
+// what is in the indexes, and nobody reads.
+func (s *Store) prunable() Timestamp {
+	// The newest commit before the pins: a view that begins in between reads it
+	// or a later one.
+	newest := s.head.Newest()
+	return min(newest, s.tail.Watermark(), s.pins.Oldest())
+}
+
+// Compact forgets now what the policies do not keep, and returns how many
+// versions were deleted. The store does it by itself as time passes.
+func (s *Store) Compact(ctx context.Context) (versions int64, err error) {
+	return s.compaction(ctx, s.compactor.Compact)
+}
+
+// Prune forgets what was replaced at or before a moment, whatever the policies
+// say, but nothing that a hold keeps; and returns how many versions were
+// deleted.
+func (s *Store) Prune(ctx context.Context, before Timestamp) (versions int64, err error) {
+	return s.compaction(ctx, func(ctx context.Context) (retention.Report, error) {
+		return s.compactor.Prune(ctx, before)
+	})
+}
+
+// Forget forgets the versions of a document that were replaced at or before a
+// moment, and what they owned: the document can be read from then on. The
+// present stays. It returns how many versions were deleted.
+func (s *Store) Forget(ctx context.Context, t *Table, id []byte, before Timestamp) (versions int64, err error) {
+	if t == nil {
+		return 0, errNoTable
+	}
+	scope := t.scope(string(id))
+	return s.compaction(ctx, func(ctx context.Context) (retention.Report, error) {
+		if err := s.forgetScope(ctx, scope, before); err != nil {
+			return retention.Report{}, err
+		}
+		return s.compactor.Forget(ctx, t.def.ID, string(id), before)
+	})
+}
+
+func (s *Store) compaction(ctx context.Context, run func(context.Context) (retention.Report, error)) (int64, error) {
+	if s.closed.Load() {
+		return 0, ErrClosed
+	}
+	if s.opts.ReadOnly {
+		return 0, errReadOnly
+	}
+	if err := s.writer.Merge(ctx, s.head.Newest()); err != nil {
+		return 0, writeError(err)
+	}
+	r, err := run(ctx)
+	return r.Rows, writeError(err)
+}
+
+// usedBytes is how much of the file is not free.
+func (s *Store) usedBytes() (int64, error) {
+	session, err := s.engine.Session()
+	if err != nil {
+		return 0, err
+	}
+	defer session.Close()
+	space, err := session.Space()
+	return (space.Pages - space.FreePages) * space.PageBytes, err
+}

@@ -1,0 +1,118 @@
+package retention
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/firndb/firn/schema"
+)
+
+// Pins are the snapshots that are being read, so that what they see is not
+// deleted meanwhile. The zero Pins is ready, and safe for concurrent use.
+//
+// Whoever reads pins first, then looks at the horizon, then reads. Whoever
+// deletes moves the horizon first, then asks for Oldest, then deletes what was
+// replaced at or before both. Of the two that come first, one is seen by the
+// other: either the reader's pin is asked for, and nothing that it sees is
+// deleted; or its look at the horizon comes after that has moved, and it is
+// refused. So a reader need not look at the horizon again.
+type Pins struct {
+	slots [pinSlots]pinSlot
+
+	mu   sync.Mutex
+	more map[*pinSlot]struct{} // what found no slot; guarded by mu
+}
+
+const (
+	// pinSlots is more than there are snapshots at once, mostly: they are as
+	// many as goroutines that read.
+	pinSlots = 64
+
+	// pinTries is how many slots are looked at before the map, which is slower
+	// than a few of them.
+	pinTries = 16
+
+	cacheLineBytes = 64
+)
+
+// pinSlot has a cache line of its own: those who pin are on many processors.
+type pinSlot struct {
+	// until is schema.MaxTimestamp less the moment that is pinned, so that 0 is
+	// no moment, and the largest is the oldest.
+	until atomic.Int64
+	extra bool // the slot is in the map
+	_     [cacheLineBytes - 9]byte
+}
+
+// Pin is one of the Pins. The zero Pin pins nothing.
+type Pin struct {
+	pins *Pins
+	slot *pinSlot
+}
+
+// blocked is the value of a slot whose moment is not chosen yet: it could be
+// any.
+const blocked = int64(schema.MaxTimestamp)
+
+// Pin pins everything, until Set says which moment is read. The caller
+// releases it. seat is any number: pins that come with numbers of their own
+// are not in each other's way.
+func (p *Pins) Pin(seat uint32) Pin {
+	for i := range uint32(pinTries) {
+		slot := &p.slots[(seat+i)%pinSlots]
+		if slot.until.Load() == 0 && slot.until.CompareAndSwap(0, blocked) {
+			return Pin{p, slot}
+		}
+	}
+	slot := &pinSlot{extra: true}
+	slot.until.Store(blocked)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.more == nil {
+		p.more = map[*pinSlot]struct{}{}
+	}
+	p.more[slot] = struct{}{}
+	return Pin{p, slot}
+}
+
+// Block makes the pin be as when it was made.
+func (p Pin) Block() {
+	if p.slot != nil {
+		p.slot.until.Store(blocked)
+	}
+}
+
+// Set says that nothing before ts is read.
+func (p Pin) Set(ts schema.Timestamp) {
+	if p.slot != nil {
+		p.slot.until.Store(max(int64(schema.MaxTimestamp-max(ts, 0)), 1))
+	}
+}
+
+// Release ends the pin, which must not be used any more.
+func (p Pin) Release() {
+	switch {
+	case p.slot == nil:
+	case p.slot.extra:
+		p.pins.mu.Lock()
+		delete(p.pins.more, p.slot)
+		p.pins.mu.Unlock()
+	default:
+		p.slot.until.Store(0)
+	}
+}
+
+// Oldest is the oldest moment that is pinned: 0 if one is not chosen yet,
+// schema.MaxTimestamp if there is none.
+func (p *Pins) Oldest() schema.Timestamp {
+	var until int64
+	for i := range p.slots {
+		until = max(until, p.slots[i].until.Load())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for slot := range p.more {
+		until = max(until, slot.until.Load())
+	}
+	return schema.MaxTimestamp - schema.Timestamp(until)
+}
