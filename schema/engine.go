@@ -187,6 +187,10 @@ type Session interface {
 	// Entries appends raw index rows in (index, key, ts) order, all versions:
 	// those behind after (exclusive; the zero Entry is before all), at most
 	// limit. For checks and rebuilds.
+	//
+	// No entry has the TS 0: behind Entry{Index: x, Key: k} is whatever in
+	// index x has the key k or a later one, so that a walk of a prefix begins
+	// behind the prefix, and ends at the first entry without it.
 	Entries(dst []Entry, after Entry, limit int) ([]Entry, error)
 
 	// Last is the newest row of the log; nil if the log is empty.

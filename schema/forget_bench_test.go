@@ -92,22 +92,33 @@ func BenchmarkDeleteRows(b *testing.B) {
 // BenchmarkVacuum gives back what forgetting nine tenths of a log has freed:
 // the old rows, at the front of the file, or the new ones, at its end.
 func BenchmarkVacuum(b *testing.B) {
-	const rows, pages = 1_000_000, 1000
-	for _, front := range []bool{true, false} {
-		b.Run(fmt.Sprintf("front=%t/pages=%d", front, pages), func(b *testing.B) {
+	for _, bb := range []struct {
+		rows, valueBytes, pages int
+		front                   bool
+	}{
+		{1_000_000, 64, 1000, true},
+		{1_000_000, 64, 1000, false},
+		{100_000, 3900, 1000, true},
+		{100_000, 3900, 100, true},
+		{100_000, 3900, 1000, false},
+	} {
+		b.Run(fmt.Sprintf("rows=%d/value=%d/front=%t/pages=%d", bb.rows, bb.valueBytes, bb.front, bb.pages), func(b *testing.B) {
 			var freed, walBytes int64
 			var longest time.Duration
 			for range b.N {
 				b.StopTimer()
 				s := openTest(b, Options{Sync: SyncNormal})
 				a := s.Appender()
-				all := benchRows(rows, 2)
-				for part := range slices.Chunk(all, 10_000) {
+				all := benchRows(bb.rows, 2)
+				for _, r := range all {
+					r.Value = make([]byte, bb.valueBytes)
+				}
+				for part := range slices.Chunk(all, 1000) {
 					must(b, a.Begin(), a.Append(part), a.Commit())
 				}
-				doomed := all[rows/10:]
-				if front {
-					doomed = all[:rows/10*9]
+				doomed := all[bb.rows/10:]
+				if bb.front {
+					doomed = all[:bb.rows/10*9]
 				}
 				must(b, a.Begin(), a.DeleteRows(doomed), a.Commit())
 				_, err := a.Truncate()
@@ -118,7 +129,7 @@ func BenchmarkVacuum(b *testing.B) {
 				b.StartTimer()
 				for left > 0 {
 					start := time.Now()
-					left, err = a.Vacuum(pages)
+					left, err = a.Vacuum(bb.pages)
 					must(b, err)
 					longest = max(longest, time.Since(start))
 				}

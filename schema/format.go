@@ -17,7 +17,7 @@ const applicationID = 0x4669726e
 
 // FormatVersion is the newest format that this package reads, and the one
 // that it writes. The file holds it as its user_version.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // Names of the globals that the engine writes itself when it creates a store.
 const (
@@ -39,6 +39,8 @@ const (
 //	json_value  any      TEXT: JSON text; BLOB: any bytes; NULL: no value
 //	deleted     INTEGER  1: a tombstone, the document ends here
 //	prev_ts     INTEGER  ts of the version this one replaces; NULL: none
+//
+// Format version 3 adds the column author.
 //
 // Rows are inserted, never updated. The primary key begins with ts, so the log
 // grows at its right-hand edge only, and a transaction's rows are neighbours.
@@ -95,7 +97,7 @@ CREATE TABLE globals (
 //
 // Step 0 creates everything, the header included: a crash leaves a whole
 // store or an empty file, and never one that nobody owns.
-var steps = []func(*sqlite.Conn, Options) error{createVersion1, createVersion2}
+var steps = []func(*sqlite.Conn, Options) error{createVersion1, createVersion2, createVersion3}
 
 func createVersion1(conn *sqlite.Conn, o Options) error {
 	script := []string{
@@ -125,6 +127,12 @@ func createVersion1(conn *sqlite.Conn, o Options) error {
 // createVersion2 makes room for entries that share a row.
 func createVersion2(conn *sqlite.Conn, _ Options) error {
 	return execute(conn, "ALTER TABLE indexes ADD COLUMN more BLOB")
+}
+
+// createVersion3 makes room for who wrote a version; NULL: nobody said. The
+// column has no CHECK, because SQLite would read the whole log to apply it.
+func createVersion3(conn *sqlite.Conn, _ Options) error {
+	return execute(conn, "ALTER TABLE documents ADD COLUMN author INTEGER")
 }
 
 // migrate brings the file to FormatVersion. A new store is created in

@@ -4,6 +4,7 @@ package schema
 // frozen file per format version; UPDATE=1 writes that of the present one.
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,9 +14,10 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// frozenRows are what every frozen file holds.
-func frozenRows() []*Row {
-	return []*Row{
+// frozenRows are what the frozen file of a version holds. Authors came with
+// version 3.
+func frozenRows(version int) []*Row {
+	rows := []*Row{
 		{TS: 1_700_000_000_000_001, Table: 1, ID: "greeting", Value: []byte(`{"text":"hello"}`), JSON: true},
 		{TS: 1_700_000_000_000_002, Table: 1, ID: "zero\x00byte", Value: []byte{0, 1, 0xff}},
 		{TS: 1_700_000_000_000_002, Table: 2, ID: "greeting", Value: []byte{}},
@@ -23,11 +25,15 @@ func frozenRows() []*Row {
 		{TS: 1_700_000_000_000_004, Prev: 1_700_000_000_000_003, Table: 1, ID: "greeting", Deleted: true},
 		{TS: 1_700_000_000_000_005, Table: 300, ID: "far", Value: nil},
 	}
+	if version >= 3 {
+		rows[0].Author, rows[3].Author, rows[4].Author = 1, 300, 1<<62
+	}
+	return rows
 }
 
-func frozenEntries() []Entry {
+func frozenEntries(version int) []Entry {
 	var entries []Entry
-	for _, r := range frozenRows() {
+	for _, r := range frozenRows(version) {
 		entries = append(entries, Entry{Index: ByID(r.Table), TS: r.TS, Key: r.ID, Deleted: r.Deleted})
 	}
 	byText := string(AppendInt(AppendString(nil, "hello"), 7))
@@ -46,12 +52,21 @@ func TestFrozenFilesOpenAndRead(t *testing.T) {
 		must(t, err)
 		path := filepath.Join(t.TempDir(), "copy.db")
 		must(t, os.WriteFile(path, content, 0o644))
+		if version < FormatVersion {
+			if _, err := Open(path, Options{ReadOnly: true}); !errors.Is(err, ErrOlder) {
+				t.Errorf("read-only Open of a file of version %d: got %v, want ErrOlder", version, err)
+			}
+		}
 		s := openPath(t, path, Options{})
-		checkFrozen(t, s)
+		checkFrozen(t, s, version)
 		if got, err := queryInt(s.app.conn, "PRAGMA user_version"); got != FormatVersion || err != nil {
 			t.Errorf("version of a file of version %d, opened: got %d, %v, want %d", version, got, err, FormatVersion)
 		}
 		writeSample(t, s)
+		must(t, s.app.Begin(), s.app.Append([]*Row{{TS: 7, Table: 1, ID: "b", Author: 5}}), s.app.Commit())
+		if row, err := openSession(t, s).Row(1, "b", 7); err != nil || row == nil || row.Author != 5 {
+			t.Errorf("author in a file of version %d, opened: got %+v, %v, want 5", version, row, err)
+		}
 	}
 }
 
@@ -62,12 +77,12 @@ func freeze(t *testing.T, path string) {
 	s, err := Open(made, Options{PageSize: 512, CreatedAt: 1_700_000_000_000_000})
 	must(t, err)
 	a := s.Appender()
-	must(t, a.Begin(), a.Append(frozenRows()), a.Merge(frozenEntries()), a.SetGlobal("indexed_ts", "1700000000000005"), a.Commit(), s.Close())
+	must(t, a.Begin(), a.Append(frozenRows(FormatVersion)), a.Merge(frozenEntries(FormatVersion)), a.SetGlobal("indexed_ts", "1700000000000005"), a.Commit(), s.Close())
 	content, err := os.ReadFile(made)
 	must(t, err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644))
 }
 
-func checkFrozen(t *testing.T, s *SQLite) {
+func checkFrozen(t *testing.T, s *SQLite, version int) {
 	t.Helper()
 	r := openSession(t, s)
 	rows, err := r.Log(nil, Cursor{}, MaxTimestamp, 100)
@@ -79,10 +94,10 @@ func checkFrozen(t *testing.T, s *SQLite) {
 		}
 		return b.String()
 	}
-	if got, want := show(rows), show(frozenRows()); got != want {
-		t.Errorf("frozen log:\n got %s\nwant %s", got, want)
+	if got, want := show(rows), show(frozenRows(version)); got != want {
+		t.Errorf("frozen log of version %d:\n got %s\nwant %s", version, got, want)
 	}
-	for _, want := range frozenEntries() {
+	for _, want := range frozenEntries(version) {
 		if got, ok, err := r.Entry(want.Index, want.Key, want.TS); got != want || !ok || err != nil {
 			t.Errorf("frozen entry: got %v, %t, %v, want %v", got, ok, err, want)
 		}

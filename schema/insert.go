@@ -32,6 +32,7 @@ type slot struct {
 	id      uint32
 	deleted bool
 	null    bool // prev_ts or document_id
+	author  int64
 	single  bool // more
 }
 
@@ -49,12 +50,12 @@ const largeBytes = 64 << 10
 // after an error, so SQLite need not keep a journal to undo a statement.
 const (
 	sqlAppend = `
-INSERT OR FAIL INTO documents (id, ts, table_id, json_value, deleted, prev_ts)
+INSERT OR FAIL INTO documents (id, ts, table_id, json_value, deleted, prev_ts, author)
 VALUES `
 	sqlMerge = `
 INSERT OR REPLACE INTO indexes (index_id, key, ts, deleted, document_id, more)
 VALUES `
-	rowColumns   = 6
+	rowColumns   = 7
 	entryColumns = 6
 )
 
@@ -108,14 +109,14 @@ func (in *inserter) entries(entries []Entry) error {
 
 // ErrBounds means that a row or an entry breaks the rules of its type: a ts
 // that is not positive, an id that is empty or too long, a prev that is not
-// older. The transaction must be rolled back.
+// older, an author that is negative. The transaction must be rolled back.
 var ErrBounds = errors.New("schema: row out of bounds")
 
 func checkRow(r *Row) error {
-	if r.TS <= 0 || r.Prev < 0 || r.Prev >= r.TS || r.Table == 0 || r.Table > MaxTables ||
+	if r.TS <= 0 || r.Prev < 0 || r.Prev >= r.TS || r.Table == 0 || r.Table > MaxTables || r.Author < 0 ||
 		len(r.ID) == 0 || len(r.ID) > MaxIDBytes || len(r.Value) > MaxValueBytes {
-		return fmt.Errorf("%w: %d/%.40q at %d behind %d, id of %d bytes, value of %d bytes",
-			ErrBounds, r.Table, r.ID, r.TS, r.Prev, len(r.ID), len(r.Value))
+		return fmt.Errorf("%w: %d/%.40q at %d behind %d by %d, id of %d bytes, value of %d bytes",
+			ErrBounds, r.Table, r.ID, r.TS, r.Prev, r.Author, len(r.ID), len(r.Value))
 	}
 	return nil
 }
@@ -149,7 +150,14 @@ func (s *sized) bindRow(i int, r *Row) error {
 	} else if !at.bound || !at.null {
 		s.stmt.BindNull(p + 5)
 	}
-	*at = slot{bound: true, id: uint32(r.Table), deleted: r.Deleted, null: r.Prev == 0}
+	if !at.bound || at.author != r.Author {
+		if r.Author != 0 {
+			s.stmt.BindInt64(p+6, r.Author)
+		} else {
+			s.stmt.BindNull(p + 6)
+		}
+	}
+	*at = slot{bound: true, id: uint32(r.Table), deleted: r.Deleted, null: r.Prev == 0, author: r.Author}
 	return nil
 }
 

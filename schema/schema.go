@@ -86,7 +86,7 @@ type Row struct {
 	JSON bool
 
 	// Author is who wrote this version: a number that the store gives a
-	// meaning to; 0 is not said.
+	// meaning to, not negative; 0 is not said.
 	Author int64
 
 	// ID is the document's key in its table; any bytes, and not empty.

@@ -175,7 +175,7 @@ func readValue(stmt *sqlite.Stmt, column, spareBytes int) (json bool, value []by
 
 // sqlRow finds one version.
 const sqlRow = `
-SELECT deleted, prev_ts, json_value
+SELECT deleted, prev_ts, json_value, author
   FROM documents
  WHERE ts = :ts AND table_id = :table AND id = :id`
 
@@ -205,6 +205,7 @@ func (s *session) row(table TableID, id string, ts Timestamp) (*Row, error) {
 		Prev:    Timestamp(stmt.ColumnInt64(1)),
 		Table:   table,
 		Deleted: stmt.ColumnBool(0),
+		Author:  stmt.ColumnInt64(3), // NULL is 0
 		ID:      id,
 	}
 	row.JSON, row.Value = readValue(stmt, 2, 0)
@@ -213,7 +214,7 @@ func (s *session) row(table TableID, id string, ts Timestamp) (*Row, error) {
 
 // sqlLog walks the log behind a cursor.
 const sqlLog = `
-SELECT ts, table_id, id, deleted, prev_ts, json_value
+SELECT ts, table_id, id, deleted, prev_ts, json_value, author
   FROM documents
  WHERE (ts, table_id, id) > (:ts, :table, :id) AND ts <= :to
  ORDER BY ts, table_id, id
@@ -243,7 +244,7 @@ func (s *session) log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row
 
 // sqlLast finds the newest row.
 const sqlLast = `
-SELECT ts, table_id, id, deleted, prev_ts, json_value
+SELECT ts, table_id, id, deleted, prev_ts, json_value, author
   FROM documents
  ORDER BY ts DESC, table_id DESC, id DESC
  LIMIT 1`
@@ -279,8 +280,8 @@ func appendRows(dst []*Row, stmt *sqlite.Stmt) ([]*Row, error) {
 	}
 }
 
-// readRow reads (ts, table_id, id, deleted, prev_ts, json_value). The id lies
-// behind the value in the same memory.
+// readRow reads (ts, table_id, id, deleted, prev_ts, json_value, author). The
+// id lies behind the value in the same memory.
 func readRow(stmt *sqlite.Stmt) (*Row, error) {
 	table, err := readID(stmt, 1)
 	if err != nil {
@@ -291,6 +292,7 @@ func readRow(stmt *sqlite.Stmt) (*Row, error) {
 		Prev:    Timestamp(stmt.ColumnInt64(4)),
 		Table:   TableID(table),
 		Deleted: stmt.ColumnBool(3),
+		Author:  stmt.ColumnInt64(6), // NULL is 0
 	}
 	idBytes := stmt.ColumnLen(2)
 	row.JSON, row.Value = readValue(stmt, 5, idBytes)

@@ -259,6 +259,14 @@ func testEntries(t *testing.T, open Open) {
 		}
 		wantEntries(t, fmt.Sprintf("entries in pages of %d", size), got, whole)
 	}
+	for _, start := range []schema.Entry{{Index: schema.ByID(1)}, {Index: schema.ByID(2), Key: "a"}, {Index: schema.ByID(2), Key: "a\x00"}, {Index: schema.ByID(2), Key: "aa"}, {Index: schema.ByID(3)}, {Index: schema.Index(4, 2), Key: "k00"}} {
+		first, _ := slices.BinarySearchFunc(whole, start, compareEntries)
+		for _, size := range []int{1, 6, 1000} {
+			got, err := s.Entries(nil, start, size)
+			must(t, err)
+			wantEntries(t, fmt.Sprintf("entries from key %d/%q on", start.Index, start.Key), got, whole[first:min(first+size, len(whole))])
+		}
+	}
 }
 
 func testDrop(t *testing.T, open Open) {

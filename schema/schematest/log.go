@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +63,43 @@ func testLogOrder(t *testing.T, open Open) {
 			wantRows(t, fmt.Sprintf("log behind %v up to %d", after, to), got, expected)
 		}
 	}
+}
+
+// testAuthors writes versions by many and by nobody in calls of every size, so
+// that none gets the author of one that was written in its place before.
+func testAuthors(t *testing.T, open Open) {
+	e, _ := open(t)
+	authors := []int64{0, 1, 0, 0, 2, 127, 128, 1 << 40, math.MaxInt64, math.MaxInt64}
+	var want []*schema.Row
+	ts := schema.Timestamp(0)
+	for _, size := range []int{1, 1, 3, 64, 65, 200, 1, 1} {
+		var rows []*schema.Row
+		for range size {
+			ts++
+			row := &schema.Row{TS: ts, Prev: ts - 1, Table: 1, ID: "a", Author: authors[int(ts*ts/7)%len(authors)], Deleted: ts%5 == 0}
+			if ts%3 == 0 {
+				row.Value = make([]byte, 100+ts%2*100_000)
+			}
+			rows = append(rows, row)
+		}
+		put(t, e, rows...)
+		want = append(want, rows...)
+	}
+	s := session(t, e)
+	got, err := s.Log(nil, schema.Cursor{}, schema.MaxTimestamp, 1000)
+	must(t, err)
+	wantRows(t, "log", got, want)
+	for _, w := range want {
+		row, err := s.Row(1, "a", w.TS)
+		must(t, err)
+		wantRow(t, "Row", row, w)
+		row, err = s.Get(1, "a", w.TS)
+		must(t, err)
+		wantRow(t, "Get", row, w)
+	}
+	last, err := s.Last()
+	must(t, err)
+	wantRow(t, "Last", last, want[len(want)-1])
 }
 
 func testLogPages(t *testing.T, open Open) {
@@ -180,6 +218,7 @@ func testBadRows(t *testing.T, open Open) {
 		"table 0":     {TS: 1, Table: 0, ID: "a"},
 		"prev now":    {TS: 5, Prev: 5, Table: 1, ID: "a"},
 		"prev later":  {TS: 5, Prev: 6, Table: 1, ID: "a"},
+		"author < 0":  {TS: 5, Table: 1, ID: "a", Author: -1},
 	} {
 		a := e.Appender()
 		must(t, a.Begin())

@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) (e schema.Engine, reopen func() s
 		test func(*testing.T, Open)
 	}{
 		{"LogComesBackInOrder", testLogOrder},
+		{"AuthorsComeBackEverywhere", testAuthors},
 		{"LogPagesMeet", testLogPages},
 		{"ValuesKeepTheirBytes", testValues},
 		{"LargeValuesKeepTheirBytes", testLargeValues},
@@ -118,8 +119,8 @@ func text(r *schema.Row) string {
 	if r.Value == nil {
 		value = "null"
 	}
-	return fmt.Sprintf("%d/%.40q @%d prev=%d deleted=%t json=%t value=%s(%d)",
-		r.Table, r.ID, r.TS, r.Prev, r.Deleted, r.JSON, value, len(r.Value))
+	return fmt.Sprintf("%d/%.40q @%d prev=%d author=%d deleted=%t json=%t value=%s(%d)",
+		r.Table, r.ID, r.TS, r.Prev, r.Author, r.Deleted, r.JSON, value, len(r.Value))
 }
 
 func texts(rows []*schema.Row) string {
@@ -134,7 +135,7 @@ func texts(rows []*schema.Row) string {
 func wantRows(t *testing.T, what string, got, want []*schema.Row) {
 	t.Helper()
 	same := func(a, b *schema.Row) bool {
-		return a.TS == b.TS && a.Prev == b.Prev && a.Table == b.Table && a.ID == b.ID && a.Deleted == b.Deleted &&
+		return a.TS == b.TS && a.Prev == b.Prev && a.Author == b.Author && a.Table == b.Table && a.ID == b.ID && a.Deleted == b.Deleted &&
 			a.JSON == b.JSON && string(a.Value) == string(b.Value) && (a.Value == nil) == (b.Value == nil)
 	}
 	if !slices.EqualFunc(got, want, same) {
