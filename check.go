@@ -177,7 +177,7 @@ func Reindex(path string, tables []TableSpec, progress func(at, last Timestamp))
 	if err != nil {
 		return err
 	}
-	declared, _, _, err := cat.declare(tables)
+	declared, _, _, err := cat.declare(withOwnTables(tables))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -126,7 +127,7 @@ func createdAt(session schema.Session) (Timestamp, error) {
 // declare makes the tables and stores what is new in the catalog, building
 // the indexes that an older store lacks.
 func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID]*index.Table, error) {
-	tables, grown, changed, err := cat.declare(s.opts.Tables)
+	tables, grown, changed, err := cat.declare(withOwnTables(s.opts.Tables))
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +139,7 @@ func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID
 		return nil, err
 	}
 	s.tables = tables
+	s.authors.init(tables[authorsTable])
 	if grown {
 		s.opts.Logger.Info("building new indexes")
 		if err := rebuild(s.engine, session, defs, nil); err != nil {
@@ -148,6 +150,11 @@ func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID
 		return defs, nil
 	}
 	return defs, transact(s.engine.Appender(), cat.store)
+}
+
+// withOwnTables adds the tables that each store has for itself.
+func withOwnTables(tables []TableSpec) []TableSpec {
+	return append(slices.Clip(tables), authorsSpec())
 }
 
 // replay derives the index entries of the log behind the watermark.

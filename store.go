@@ -32,6 +32,7 @@ type Store struct {
 	head        *reader.Head
 	writer      *writer.Writer
 	horizon     retention.Horizon
+	authors     authors
 	updates     sync.Pool // of *update
 
 	stop context.CancelFunc
