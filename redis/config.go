@@ -95,6 +95,7 @@ var parameters = sync.OnceValue(func() []parameter {
 		{name: "appendfsync", get: func(srv *Server) string { return srv.opts.Durability }},
 		{name: "databases", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Databases) }},
 		{name: "port", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Port) }},
+		{name: "firn-audit", get: func(srv *Server) string { return yesNo(!srv.opts.Anonymous) }},
 		{name: "firn-memory", get: func(srv *Server) string { return strconv.FormatInt(srv.opts.Memory, 10) }},
 		number("maxclients", 1, 1<<32-1, func(cf *config) *atomic.Int64 { return &cf.maxClients }),
 		number("timeout", 0, 1<<31-1, func(cf *config) *atomic.Int64 { return &cf.timeout }),
