@@ -242,6 +242,38 @@ func byCity(id string, value []byte, add func(key []byte)) {
 }
 
 // A declared index finds documents by what is in them, at every moment.
+func ExampleTx_SetAuthor() {
+	store, done := newStore(firn.TableSpec{Name: "users"})
+	defer done()
+	users := store.Table("users")
+	put(store, users, "ada", "London")
+	_, err := store.Update(context.Background(), func(tx *firn.Tx) error {
+		err := tx.SetAuthor(firn.Author{User: "grace", Client: "import", Reason: "ticket 7"})
+		if err != nil {
+			return err
+		}
+		return tx.Put(users, []byte("ada"), []byte("Paris"))
+	})
+	check(err)
+
+	check(store.View(func(s *firn.Snapshot) error {
+		for doc, err := range s.Versions(users, []byte("ada"), firn.VersionRange{Newest: true}) {
+			if err != nil {
+				return err
+			}
+			author, err := s.Author(doc)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%s: by %q because of %q\n", doc.Value, author.User, author.Reason)
+		}
+		return nil
+	}))
+	// Output:
+	// Paris: by "grace" because of "ticket 7"
+	// London: by "" because of ""
+}
+
 func ExampleSnapshot_Scan() {
 	store, done := newStore(firn.TableSpec{
 		Name:    "users",

@@ -175,6 +175,7 @@ func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID
 	}
 	s.tables = tables
 	s.internal = internalTables{retention: tables[retentionTable], holds: tables[holdsTable]}
+	s.authors.init(tables[authorsTable])
 	if s.opts.ReadOnly {
 		if grown {
 			return nil, fmt.Errorf("%w: the file lacks indexes that are declared; opening it for writing once builds them", ErrTable)

@@ -56,6 +56,10 @@ type Reader interface {
 
 	// Versions walks the versions of one document, tombstones included.
 	Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error]
+
+	// Author is who wrote a version; nobody if that was not said. A version
+	// newer than what is read may be a *FutureError.
+	Author(doc *Document) (Author, error)
 }
 
 // Range selects entries of an index: those with Prefix, or, if that is nil,

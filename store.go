@@ -35,6 +35,7 @@ type Store struct {
 	held        retention.Holds
 	pins        retention.Pins
 	compactor   *retention.Compactor
+	authors     authors
 	updates     sync.Pool // of *update
 	picture     picture   // Options.ReadOnly
 	copying     copying   // Backup

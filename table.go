@@ -106,7 +106,7 @@ func withInternal(specs []TableSpec) ([]TableSpec, error) {
 			return nil, fmt.Errorf("%w: %q: names that begin with %q are the store's own", ErrTable, spec.Name, internalPrefix)
 		}
 	}
-	return append(slices.Clip(specs), TableSpec{Name: retentionTable, Shared: true}, TableSpec{Name: holdsTable, Shared: true}), nil
+	return append(slices.Clip(specs), TableSpec{Name: retentionTable, Shared: true}, TableSpec{Name: holdsTable, Shared: true}, authorsSpec()), nil
 }
 
 // internal says that the table is the store's own.

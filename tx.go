@@ -14,9 +14,10 @@ import (
 // included, that can write. It is valid inside the function that it was given
 // to.
 type Tx struct {
-	store *Store
-	view  *reader.View
-	ts    Timestamp
+	store  *Store
+	view   *reader.View
+	ts     Timestamp
+	author int64 // of what is written; unnumbered: the store's authors.asked
 }
 
 var _ Reader = (*Tx)(nil)
@@ -126,6 +127,15 @@ func (tx *Tx) write(t *Table, id []byte, row Document) error {
 	}
 	if row.Deleted && (old == nil || old.Deleted) {
 		return nil
+	}
+	row.Author = tx.author
+	if row.Author == unnumbered {
+		tx.author = 0 // of the author's own document
+		if row.Author, err = tx.enrol(); err != nil {
+			tx.author = unnumbered
+			return err
+		}
+		tx.author = row.Author
 	}
 	stored := new(Document)
 	*stored = row

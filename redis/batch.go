@@ -58,6 +58,10 @@ func (s *Session) transact(i int, tx *firn.Tx) error {
 	}
 	s.ran = i + 1
 	u := &s.units[i]
+	if err := tx.SetAuthor(s.author); err != nil {
+		s.held = s.fail(s.held, u, err)
+		return err
+	}
 	var err error
 	noted := len(s.outbox.notes)
 	s.held, err = s.runUnit(s.held, u, tx, tx)

@@ -73,8 +73,9 @@ var clientCommands = []Command{{
 			Run:     clientReply,
 		},
 		{
-			Name: "SETINFO", Args: "LIB-NAME libname | LIB-VER libver", Min: 2, Flags: Local, Since: "7.2.0", Complexity: "O(1)",
+			Name: "SETINFO", Args: "LIB-NAME libname | LIB-VER libver | REASON text", Min: 2, Flags: Local, Since: "7.2.0", Complexity: "O(1)",
 			Summary: "Sets information specific to the client or connection.",
+			Differs: "REASON is Firn's own: why the connection writes, for HISTORY GET to show; the empty text ends it.",
 			Run:     clientSetInfo,
 		},
 		{
@@ -148,6 +149,13 @@ func clientSetInfo(c *Call) error {
 		what = &c.Session.who.library
 	case is(c.Args[0], "LIB-VER"):
 		what = &c.Session.who.libraryVersion
+	case is(c.Args[0], "REASON"):
+		if err := c.Session.setReason(c.Args[1]); err != nil {
+			return err
+		}
+		c.Session.publish()
+		c.Reply.Simple("OK")
+		return nil
 	default:
 		return Error(fmt.Sprintf("ERR Unrecognized option '%s'", cString(c.Args[0], 128)))
 	}

@@ -66,6 +66,8 @@ const FullReply = "-ERR max number of clients reached\r\n"
 // identity is what a client says about itself.
 type identity struct {
 	name, library, libraryVersion string
+
+	reason string // why it writes
 }
 
 // view is what CLIENT LIST shows of a session and changes rarely. It is
@@ -77,8 +79,10 @@ type view struct {
 	noEvict, noTouch bool
 }
 
-// publish makes the session's rarely changing state visible to others.
+// publish makes the session's rarely changing state visible to others, and to
+// those who read what it writes.
 func (s *Session) publish() {
+	s.identify()
 	v := &view{identity: s.who, db: s.db, proto: s.proto, asof: "-1", noEvict: s.noEvict, noTouch: s.noTouch}
 	if s.asof != 0 {
 		v.asof = fmt.Sprint(int64(s.asof))

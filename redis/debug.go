@@ -233,6 +233,9 @@ func debugPopulate(c *Call, args [][]byte) error {
 }
 
 func (c *Call) populate(tx *firn.Tx, prefix []byte, from, to int64, size int) error {
+	if err := tx.SetAuthor(c.Session.author); err != nil {
+		return err
+	}
 	inner := *c
 	inner.R, inner.work = tx, newWorkspace(c.work.catalog)
 	for i := from; i < to; i++ {

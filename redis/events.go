@@ -18,6 +18,7 @@ type event struct {
 	operation string
 	deleted   bool
 	key       keyDoc
+	author    firn.Author
 }
 
 // reign is the time in which a database showed one keyspace.
@@ -25,6 +26,7 @@ type reign struct {
 	space     uid
 	from, to  firn.Timestamp // both inclusive
 	operation string         // what began it
+	author    firn.Author
 }
 
 // reigns lists what a database showed, oldest first. At least one is there.
@@ -45,7 +47,11 @@ func (c *Call) reigns(db int) ([]reign, error) {
 		if n := len(all); n > 0 {
 			all[n-1].to = doc.TS - 1
 		}
-		all = append(all, reign{space: space, from: doc.TS, operation: operation})
+		author, err := c.R.Author(doc)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, reign{space: space, from: doc.TS, operation: operation, author: author})
 	}
 	if len(all) == 0 {
 		all = append(all, reign{space: uid{N: int64(db)}})
@@ -114,7 +120,11 @@ func (c *Call) reignEvents(found []event, key []byte, all []reign, i int, q *his
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, event{doc.TS, string(k.Operation), doc.Deleted, k})
+		author, err := c.R.Author(doc)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, event{doc.TS, string(k.Operation), doc.Deleted, k, author})
 	}
 	if began != nil && q.newest && !q.full(found) {
 		found = append(found, *began)
@@ -134,13 +144,13 @@ func (c *Call) reignBegan(key []byte, all []reign, i int) (*event, error) {
 		return nil, err
 	}
 	if there {
-		return &event{g.from, g.operation, false, now}, nil
+		return &event{g.from, g.operation, false, now, g.author}, nil
 	}
 	before, was, err := c.keyBefore(all[i-1].space, key, g.from)
 	if err != nil || !was {
 		return nil, err
 	}
-	return &event{g.from, g.operation, true, keyDoc{Kind: before.Kind, Version: before.Version}}, nil
+	return &event{g.from, g.operation, true, keyDoc{Kind: before.Kind, Version: before.Version}, g.author}, nil
 }
 
 // keyBefore is the state of a key of a keyspace just before ts.

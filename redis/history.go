@@ -107,7 +107,7 @@ func historyGet(c *Call) error {
 // replyEvent appends the map of one event.
 func (c *Call) replyEvent(e *event, values bool) error {
 	r := &c.Reply
-	fields := 7
+	fields := 7 + authorFields
 	if values {
 		fields++
 	}
@@ -126,6 +126,7 @@ func (c *Call) replyEvent(e *event, values bool) error {
 	r.Int(orMinusOne(e.key.Expires))
 	r.BulkString("deleted")
 	r.Bool(e.deleted)
+	c.replyAuthor(e.author)
 	if !values {
 		return nil
 	}
@@ -209,8 +210,12 @@ func keyInfo(c *Call) error {
 	if k.Expires != 0 {
 		ttl = k.Expires - c.now()
 	}
+	author, err := c.R.Author(doc)
+	if err != nil {
+		return err
+	}
 	r := &c.Reply
-	r.Map(10)
+	r.Map(10 + authorFields)
 	r.BulkString("type")
 	r.BulkString(k.Kind.String())
 	for _, field := range []struct {
@@ -225,6 +230,7 @@ func keyInfo(c *Call) error {
 	}
 	r.BulkString("operation")
 	r.Bulk(k.Operation)
+	c.replyAuthor(author)
 	return nil
 }
 

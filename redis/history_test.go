@@ -174,9 +174,10 @@ func TestKeyInfo(t *testing.T) {
 	a.run(t, "APPEND k de", "PEXPIRE k 5000")
 	clock.advance(time.Second)
 	got := a.run(t, "KEYINFO k")
-	want := fmt.Sprintf("*20\r\n$4\r\ntype\r\n$6\r\nstring\r\n$3\r\nttl\r\n:4000\r\n$10\r\ncreated_at\r\n:%d\r\n$10\r\nupdated_at\r\n:%d\r\n"+
+	want := fmt.Sprintf("*28\r\n$4\r\ntype\r\n$6\r\nstring\r\n$3\r\nttl\r\n:4000\r\n$10\r\ncreated_at\r\n:%d\r\n$10\r\nupdated_at\r\n:%d\r\n"+
 		"$7\r\nversion\r\n:3\r\n$2\r\nts\r\n:%s\r\n$6\r\nlength\r\n:5\r\n", created, created+1000, a.lastTS(t))
-	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "$8\r\nversions\r\n:3\r\n$9\r\noperation\r\n$7\r\nPEXPIRE\r\n") {
+	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "$8\r\nversions\r\n:3\r\n$9\r\noperation\r\n$7\r\nPEXPIRE\r\n"+
+		"$4\r\nuser\r\n$7\r\ndefault\r\n$6\r\nclient\r\n$0\r\n\r\n$7\r\naddress\r\n$9\r\n127.0.0.1\r\n$6\r\nreason\r\n$0\r\n\r\n") {
 		t.Errorf("KEYINFO:\n got %q\nwant %q…", got, want)
 	}
 	clock.advance(time.Minute)

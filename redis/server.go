@@ -40,6 +40,7 @@ type Options struct {
 	Port       int    // the TCP port, for INFO
 	Durability string // always, everysec or no, for INFO and CONFIG GET
 	Memory     int64  // the head's budget in bytes, for INFO and CONFIG GET
+	Anonymous  bool   // versions do not say who wrote them
 
 	Logger *slog.Logger     // nil: nothing is logged
 	Level  *slog.LevelVar   // what CONFIG SET loglevel changes; nil: nothing

@@ -102,6 +102,7 @@ type Session struct {
 	multi  multi
 	watch  map[watched]keyState // how WATCH found the keys
 	who    identity
+	author firn.Author // what transactions say of who wrote: see identify
 	inbox  inbox
 	outbox outbox
 	subs   listening

@@ -147,6 +147,9 @@ func (w *waiter) serve(key string, tx *firn.Tx) (attempt, error) {
 	if w.state.Load() != waiterParked {
 		return attemptGone, nil
 	}
+	if err := tx.SetAuthor(w.session.author); err != nil {
+		return attemptNothing, err
+	}
 	noted := len(w.session.outbox.notes)
 	reply, found, err := w.session.runAgain(&w.unit, w.argsFor(key), tx)
 	if !found {

@@ -38,6 +38,7 @@ type settings struct {
 	level      slog.LevelVar
 	format     choiceValue
 	protected  choiceValue
+	audit      choiceValue
 	loops      int
 	pprof      string
 }
@@ -61,6 +62,7 @@ func serveCommand() *cobra.Command {
 		walMax:    256 << 20,
 		format:    choiceValue{"", []string{"text", "json"}},
 		protected: choiceValue{"yes", []string{"yes", "no"}},
+		audit:     choiceValue{"on", []string{"on", "off"}},
 	}
 	c := &cobra.Command{
 		Use:     "serve [PATH]",
@@ -90,6 +92,7 @@ func serveCommand() *cobra.Command {
 	f.Var(&s.memory, "memory", "memory for current documents, such as 64mb or 2gb")
 	f.Var(&s.retention, "retention", "how far back history is kept, such as 24h or 7d, or unlimited")
 	f.Var(&s.walMax, "wal-max-bytes", "bound of the write-ahead log's file, at least 1mb")
+	f.Var(&s.audit, "audit", "whether each version says who wrote it: user, client, address and reason")
 	f.IntVar(&s.databases, "databases", 16, "how many databases SELECT knows")
 	f.StringVar(&s.password, "requirepass", "", "password that clients have to give (better in FIRN_REQUIREPASS)")
 	f.StringVar(&s.aclFile, "aclfile", "", "file with users, as ACL SAVE writes it")
@@ -216,7 +219,8 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	shared := redis.New(store, redis.Options{
 		Databases: s.databases, Password: s.password, ACLFile: s.aclFile, MaxClients: s.maxClients, Version: version,
 		Path: s.path, Port: firstPort(s.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
-		Logger: logger, Level: &s.level, Shutdown: end,
+		Anonymous: s.audit.text == "off",
+		Logger:    logger, Level: &s.level, Shutdown: end,
 	})
 	if err := s.loadUsers(shared); err != nil {
 		return err
