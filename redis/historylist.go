@@ -174,7 +174,9 @@ func historyStats(c *Call) error {
 	})
 }
 
-// historyStoreStats replies how much history the store has.
+// historyStoreStats replies how much history the store has. What the compactor
+// has done and how far it is behind belongs here, too, under the names that
+// INFO has for it.
 func historyStoreStats(c *Call) {
 	store := c.Session.srv.store
 	bounds, stats := store.Bounds(), store.Stats()

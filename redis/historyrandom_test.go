@@ -46,8 +46,24 @@ func (m *rememberer) ask(format string, args ...any) value {
 	return v
 }
 
-// key draws a key, as a word to be quoted.
-func (m *rememberer) key() string { return strconv.Quote(string(m.g.draw("$anykey"))) }
+// key draws a key, mostly one that there is, as a quoted word.
+func (m *rememberer) key() string {
+	if m.g.IntN(4) > 0 {
+		if keys := m.ask("KEYS *").elements; len(keys) > 0 {
+			return strconv.Quote(keys[m.g.IntN(len(keys))].text)
+		}
+	}
+	return strconv.Quote(string(m.g.draw("$anykey")))
+}
+
+// moment draws a moment, mostly a late one.
+func (m *rememberer) moment() int64 {
+	recent := m.moments
+	if m.g.IntN(4) > 0 {
+		recent = recent[max(len(recent)-5, 0):]
+	}
+	return recent[m.g.IntN(len(recent))]
+}
 
 func (m *rememberer) step() {
 	m.t.Helper()
@@ -64,7 +80,7 @@ func (m *rememberer) step() {
 
 // interval draws two moments, the earlier one first.
 func (m *rememberer) interval() (from, to int64) {
-	a, b := m.moments[m.g.IntN(len(m.moments))], m.moments[m.g.IntN(len(m.moments))]
+	a, b := m.moment(), m.moment()
 	return min(a, b), max(a, b)
 }
 
@@ -73,14 +89,16 @@ func TestRandomHistories(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Durability = firn.None
 			m := newRememberer(t, o)
-			for i := range envNumber(t, "FIRN_SOAK", 2400) / 2 {
+			for i := range envNumber(t, "FIRN_SOAK", 2400) / 4 {
 				m.step()
-				if len(m.moments) == 0 || i%8 != 0 {
+				if len(m.moments) == 0 {
 					continue
 				}
 				m.checkDiff()
-				m.checkRevert()
-				if i%64 == 0 {
+				if i%5 == 0 {
+					m.checkRevert()
+				}
+				if i%10 == 0 {
 					m.checkChanged()
 				}
 			}
@@ -97,7 +115,7 @@ func TestRandomHistories(t *testing.T) {
 // about it with what it was.
 func (m *rememberer) checkRevert() {
 	m.t.Helper()
-	key, to := m.key(), m.moments[m.g.IntN(len(m.moments))]
+	key, to := m.key(), m.moment()
 	m.ask("HISTORY REVERT %s TO %d", key, to)
 	for _, question := range []string{
 		"TYPE %s", "OBJECT ENCODING %s", "HLEN %s", "SCARD %s", "ZRANGE %s 0 -1 WITHSCORES", "ZREVRANGE %s 0 -1",
