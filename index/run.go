@@ -290,6 +290,26 @@ func (r *Run) Versions(dst []schema.Entry, x schema.IndexID, key string, from, t
 	return dst
 }
 
+// Latest appends the newest entries of one key with from < ts <= to, newest
+// first, at most n of them. What it costs does not depend on how many there
+// are.
+func (r *Run) Latest(dst []schema.Entry, x schema.IndexID, key string, from, to schema.Timestamp, n int) []schema.Entry {
+	r.lockSorted()
+	defer r.mu.RUnlock()
+	start := len(dst)
+	for _, p := range r.parts() {
+		end := p.after(schema.Entry{Index: x, Key: key, TS: to})
+		for i := end - 1; i >= max(end-n, 0); i-- {
+			if e := p[i]; e.Index != x || e.Key != key || e.TS <= from {
+				break
+			}
+			dst = append(dst, p[i])
+		}
+	}
+	slices.SortFunc(dst[start:], func(a, b schema.Entry) int { return compare(b, a) })
+	return dst[:min(len(dst), start+n)]
+}
+
 // Slice appends up to n entries in order, all versions, behind after; the
 // zero Entry is before all.
 func (r *Run) Slice(dst []schema.Entry, after schema.Entry, n int) []schema.Entry {

@@ -146,6 +146,13 @@ func checkAt(t *testing.T, r *Run, want reference, x schema.IndexID, key string,
 	if got := r.Versions(nil, x, key, at/2, at); !slices.Equal(got, versions) {
 		t.Fatalf("Versions(%d, %q, %d, %d):\n got %v\nwant %v", x, key, at/2, at, got, versions)
 	}
+	slices.Reverse(versions)
+	for _, n := range []int{1, 2, 100} {
+		newest := versions[:min(n, len(versions))]
+		if got := r.Latest(nil, x, key, at/2, at, n); !slices.Equal(got, newest) {
+			t.Fatalf("Latest(%d, %q, %d, %d, %d):\n got %v\nwant %v", x, key, at/2, at, n, got, newest)
+		}
+	}
 }
 
 // checkScan scans in pages of limit; a page that is not full must be the last.

@@ -3,7 +3,6 @@ package reader
 import (
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
@@ -61,6 +60,15 @@ type walk struct {
 }
 
 func (w *walk) each(newest bool, visit func(schema.Entry) bool, fail func(error)) {
+	if newest {
+		for _, run := range []*index.Run{w.v.runs.Active, w.v.runs.Frozen} {
+			if run != nil && !w.back(run, visit) {
+				return
+			}
+		}
+		w.file(true, visit, fail)
+		return
+	}
 	x := schema.ByID(w.t.ID)
 	var tail []schema.Entry
 	if w.v.runs.Frozen != nil {
@@ -70,16 +78,28 @@ func (w *walk) each(newest bool, visit func(schema.Entry) bool, fail func(error)
 	if len(tail) > 0 {
 		w.to = tail[0].TS - 1 // everything in the file before it is older
 	}
-	if !newest {
-		if w.file(false, visit, fail) {
-			visitAll(tail, visit)
+	if w.file(false, visit, fail) {
+		visitAll(tail, visit)
+	}
+}
+
+// back visits the entries of a run of the tail page by page, newest first, and
+// leaves those before them; false if it was told to stop.
+func (w *walk) back(run *index.Run, visit func(schema.Entry) bool) bool {
+	var page []schema.Entry
+	for w.from < w.to {
+		page = run.Latest(page[:0], schema.ByID(w.t.ID), w.id, w.from, w.to, w.page)
+		if !visitAll(page, visit) {
+			return false
 		}
-		return
+		if len(page) > 0 {
+			w.to = page[len(page)-1].TS - 1
+		}
+		if len(page) < w.page {
+			break
+		}
 	}
-	slices.Reverse(tail)
-	if visitAll(tail, visit) {
-		w.file(true, visit, fail)
-	}
+	return true
 }
 
 func visitAll(entries []schema.Entry, visit func(schema.Entry) bool) bool {

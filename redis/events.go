@@ -17,8 +17,10 @@ type event struct {
 	ts        firn.Timestamp
 	operation string
 	deleted   bool
+	began     bool // a reign began; the key itself was not written
+	bytes     int  // of the version's id and value; 0 if it was not written
 	key       keyDoc
-	author    firn.Author
+	doc       *firn.Document // that says who did it
 }
 
 // reign is the time in which a database showed one keyspace.
@@ -26,7 +28,7 @@ type reign struct {
 	space     uid
 	from, to  firn.Timestamp // both inclusive
 	operation string         // what began it
-	author    firn.Author
+	doc       *firn.Document // the database's; nil for the one that nothing began
 }
 
 // reigns lists what a database showed, oldest first. At least one is there.
@@ -47,11 +49,7 @@ func (c *Call) reigns(db int) ([]reign, error) {
 		if n := len(all); n > 0 {
 			all[n-1].to = doc.TS - 1
 		}
-		author, err := c.R.Author(doc)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, reign{space: space, from: doc.TS, operation: operation, author: author})
+		all = append(all, reign{space: space, from: doc.TS, operation: operation, doc: doc})
 	}
 	if len(all) == 0 {
 		all = append(all, reign{space: uid{N: int64(db)}})
@@ -60,97 +58,111 @@ func (c *Call) reigns(db int) ([]reign, error) {
 	return all, nil
 }
 
-// events lists what happened to a key, as far as q asks for it.
-func (c *Call) events(key []byte, q *historyQuery) ([]event, error) {
+// chronicle is what happened in a database: its reigns, and through them the
+// history of each key.
+type chronicle struct {
+	c   *Call
+	all []reign // oldest first, at least one
+}
+
+// chronicle is that of the call's database.
+func (c *Call) chronicle() (*chronicle, error) {
 	all, err := c.reigns(c.DB)
-	if err != nil {
-		return nil, err
+	return &chronicle{c, all}, err
+}
+
+// each visits what happened to a key, as far as q asks for it, until visit
+// returns false.
+func (h *chronicle) each(key []byte, q *historyQuery, visit func(*event) bool) error {
+	left := q.limit
+	limited := func(e *event) bool {
+		left--
+		return visit(e) && left != 0
 	}
-	if q.until == 0 {
-		q.until = schema.MaxTimestamp
-	}
-	order := make([]int, len(all))
+	order := make([]int, len(h.all))
 	for i := range order {
 		order[i] = i
 	}
 	if q.newest {
 		slices.Reverse(order)
 	}
-	var found []event
+	until := q.until
+	if until == 0 {
+		until = schema.MaxTimestamp
+	}
 	for _, i := range order {
-		if all[i].to < q.since || all[i].from > q.until {
+		g := &h.all[i]
+		span := firn.VersionRange{From: max(g.from, q.since), To: min(g.to, until), Newest: q.newest, Limit: left}
+		if span.From > span.To {
 			continue
 		}
-		found, err = c.reignEvents(found, key, all, i, q)
-		if err != nil || q.full(found) {
-			return found, err
+		if more, err := h.reign(key, i, span, limited); err != nil || !more {
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
-func (q *historyQuery) full(found []event) bool {
-	return q.limit > 0 && len(found) >= q.limit
-}
-
-// reignEvents appends what happened to a key during the i-th reign: how it
+// reign visits what happened to a key during a span of the i-th reign: how it
 // began, and the versions of the key in it.
-func (c *Call) reignEvents(found []event, key []byte, all []reign, i int, q *historyQuery) ([]event, error) {
-	g := &all[i]
-	began, err := c.reignBegan(key, all, i)
-	if err != nil {
-		return nil, err
-	}
-	if began != nil && (began.ts < q.since || began.ts > q.until) {
-		began = nil
-	}
-	if began != nil && !q.newest {
-		found = append(found, *began)
-	}
-	id := appendKeyID(nil, g.space, key)
-	r := firn.VersionRange{From: max(g.from, q.since), To: min(g.to, q.until), Newest: q.newest}
-	for doc, err := range c.R.Versions(c.work.keys, id, r) {
-		if err != nil {
-			return nil, err
+func (h *chronicle) reign(key []byte, i int, span firn.VersionRange, visit func(*event) bool) (more bool, err error) {
+	var began *event
+	if g := &h.all[i]; g.from >= span.From && g.from <= span.To {
+		if began, err = h.began(key, i); err != nil {
+			return false, err
 		}
-		if q.full(found) {
-			break
+	}
+	if began != nil && !span.Newest && !visit(began) {
+		return false, nil
+	}
+	id := appendKeyID(nil, h.all[i].space, key)
+	for doc, err := range h.c.R.Versions(h.c.work.keys, id, span) {
+		if err != nil {
+			return false, err
 		}
 		k, err := parseKeyDoc(doc)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		author, err := c.R.Author(doc)
-		if err != nil {
-			return nil, err
+		e := event{ts: doc.TS, operation: string(k.Operation), deleted: doc.Deleted, bytes: len(doc.ID) + len(doc.Value), key: k, doc: doc}
+		if !visit(&e) {
+			return false, nil
 		}
-		found = append(found, event{doc.TS, string(k.Operation), doc.Deleted, k, author})
 	}
-	if began != nil && q.newest && !q.full(found) {
-		found = append(found, *began)
-	}
-	return found, nil
+	return began == nil || !span.Newest || visit(began), nil
 }
 
-// reignBegan is what the beginning of the i-th reign did to a key: it came
-// with the keyspace, or went with the one before; nil if neither.
-func (c *Call) reignBegan(key []byte, all []reign, i int) (*event, error) {
+// began is what the beginning of the i-th reign did to a key: it came with the
+// keyspace, or went with the one before; nil if neither.
+func (h *chronicle) began(key []byte, i int) (*event, error) {
 	if i == 0 {
 		return nil, nil
 	}
-	g := &all[i]
-	now, there, err := c.keyBefore(g.space, key, g.from)
+	g := &h.all[i]
+	now, there, err := h.c.keyBefore(g.space, key, g.from)
 	if err != nil {
 		return nil, err
 	}
 	if there {
-		return &event{g.from, g.operation, false, now, g.author}, nil
+		return &event{ts: g.from, operation: g.operation, began: true, key: now, doc: g.doc}, nil
 	}
-	before, was, err := c.keyBefore(all[i-1].space, key, g.from)
+	before, was, err := h.c.keyBefore(h.all[i-1].space, key, g.from)
 	if err != nil || !was {
 		return nil, err
 	}
-	return &event{g.from, g.operation, true, keyDoc{Kind: before.Kind, Version: before.Version}, g.author}, nil
+	gone := keyDoc{Kind: before.Kind, Version: before.Version}
+	return &event{ts: g.from, operation: g.operation, deleted: true, began: true, key: gone, doc: g.doc}, nil
+}
+
+// newest is the last thing that happened to a key up to a moment; nil if
+// nothing has.
+func (h *chronicle) newest(key []byte, until firn.Timestamp) (last *event, err error) {
+	q := historyQuery{until: until, newest: true, limit: 1}
+	err = h.each(key, &q, func(e *event) bool {
+		last = e
+		return true
+	})
+	return last, err
 }
 
 // keyBefore is the state of a key of a keyspace just before ts.

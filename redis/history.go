@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"errors"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -13,16 +15,23 @@ var historyCommands = []Command{
 			{
 				Name: "GET", Args: "key [SINCE when] [UNTIL when] [LIMIT n] [REV] [VALUES]", Min: 1, Max: -1,
 				Flags: ReadOnly | onWorker | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
-				Complexity: "O(N) where N is the number of versions looked at",
-				Summary:    "Returns what happened to a key, oldest first, its deletions included.",
-				Run:        historyGet,
+				Complexity: "O(N) where N is the number of versions that are returned; with VALUES the elements of each",
+				Summary: "Returns what happened to a key, oldest first, its deletions included; with VALUES its state then, as HISTORY GETAT shows it. " +
+					"FLUSHDB and SWAPDB are there where the key came or went by them.",
+				Run: historyGet,
 			},
 			{
 				Name: "GETAT", Args: "key when", Min: 2, Flags: ReadOnly | onWorker | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
 				Complexity: "O(N) where N is the number of elements",
-				Summary:    "Returns the state of a key at a moment, in the shape of its type.",
-				Run:        historyGetAt,
+				Summary: "Returns the state of a key at a moment, in the shape of its type: that of GET, HGETALL, LRANGE, SMEMBERS, ZRANGE WITHSCORES or XRANGE. " +
+					"The lifetimes of a hash's fields, and the groups of a stream, are for AT with HPEXPIRETIME and XINFO.",
+				Run: historyGetAt,
 			},
+			historyDiffCommand,
+			historyChangedCommand,
+			historyRevertCommand,
+			historyListCommand,
+			historyStatsCommand,
 			help,
 		},
 	},
@@ -57,19 +66,15 @@ func parseHistoryQuery(c *Call) (q historyQuery, err error) {
 		case len(rest) == 1:
 			return q, errSyntax
 		case is(rest[0], "SINCE"):
-			q.since, err = c.Session.srv.store.Moment(string(rest[1]))
+			q.since, err = c.readableMoment(rest[1])
 		case is(rest[0], "UNTIL"):
 			var until firn.Timestamp
-			until, err = c.Session.srv.store.Moment(string(rest[1]))
+			until, err = c.readableMoment(rest[1])
 			if q.until == 0 || until < q.until {
-				q.until = max(until, 1)
+				q.until = until
 			}
 		case is(rest[0], "LIMIT"):
-			n, ok := resp.ParseInt(rest[1])
-			if !ok || n < 0 || n > 1<<31 {
-				return q, errNotInteger
-			}
-			q.limit = int(n)
+			q.limit, err = parseLimit(rest[1])
 		default:
 			return q, errSyntax
 		}
@@ -81,23 +86,68 @@ func parseHistoryQuery(c *Call) (q historyQuery, err error) {
 	return q, nil
 }
 
+// maxHistoryLimit is the most that LIMIT and COUNT may be.
+const maxHistoryLimit = 1 << 31
+
+// parseLimit reads how much is wanted at most; 0 is all.
+func parseLimit(arg []byte) (int, error) {
+	n, ok := resp.ParseInt(arg)
+	if !ok || n < 0 || n > maxHistoryLimit {
+		return 0, errNotInteger
+	}
+	return int(n), nil
+}
+
+// readableMoment reads a moment at which the database must be readable, and so
+// must the call's first key, if it has one: what is forgotten is not left out
+// silently.
+func (c *Call) readableMoment(when []byte) (firn.Timestamp, error) {
+	ts, err := c.Session.moment(when)
+	if err != nil {
+		return 0, err
+	}
+	return ts, c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
+		past := *c
+		past.R = snap
+		if c.Cmd.Keys.First == 0 {
+			_, err := past.keyspace(c.DB)
+			return err
+		}
+		_, err := past.findDocument(c.Args[0])
+		return err
+	})
+}
+
 func historyGet(c *Call) error {
 	q, err := parseHistoryQuery(c)
 	if err != nil {
 		return err
 	}
 	var found []event
+	var authors []firn.Author // of each
 	err = c.Session.srv.store.View(func(snap *firn.Snapshot) error {
 		c.R = snap
-		found, err = c.events(c.Args[0], &q)
-		return err
+		h, err := c.chronicle()
+		if err != nil {
+			return err
+		}
+		var failed error
+		err = h.each(c.Args[0], &q, func(e *event) bool {
+			var who firn.Author
+			if e.doc != nil {
+				who, failed = c.R.Author(e.doc)
+			}
+			found, authors = append(found, *e), append(authors, who)
+			return failed == nil
+		})
+		return errors.Join(err, failed)
 	})
 	if err != nil {
 		return err
 	}
 	c.Reply.Array(len(found))
 	for i := range found {
-		if err := c.replyEvent(&found[i], q.values); err != nil {
+		if err := c.replyEvent(&found[i], &authors[i], q.values); err != nil {
 			return err
 		}
 	}
@@ -105,7 +155,7 @@ func historyGet(c *Call) error {
 }
 
 // replyEvent appends the map of one event.
-func (c *Call) replyEvent(e *event, values bool) error {
+func (c *Call) replyEvent(e *event, who *firn.Author, values bool) error {
 	r := &c.Reply
 	fields := 7 + authorFields
 	if values {
@@ -126,7 +176,7 @@ func (c *Call) replyEvent(e *event, values bool) error {
 	r.Int(orMinusOne(e.key.Expires))
 	r.BulkString("deleted")
 	r.Bool(e.deleted)
-	c.replyAuthor(e.author)
+	c.replyAuthor(*who)
 	if !values {
 		return nil
 	}

@@ -235,7 +235,7 @@ func copyKey(c *Call) error {
 	next := from.key
 	next.Created = 0
 	if next.Kind != kindString {
-		if next.UID, err = c.copyElements(&from.key); err != nil {
+		if next.UID, err = c.copyElements(c.R, &from.key); err != nil {
 			return err
 		}
 	}
@@ -247,13 +247,13 @@ func copyKey(c *Call) error {
 	return nil
 }
 
-// copyElements copies a collection's elements into a new one.
-func (c *Call) copyElements(from *keyDoc) (uid, error) {
+// copyElements copies a collection's elements, as r has them, into a new one.
+func (c *Call) copyElements(r firn.Reader, from *keyDoc) (uid, error) {
 	to := c.newUID()
 	prefix := appendUID(nil, from.UID)
 	for _, table := range c.work.elementTables(from.Kind) {
 		var items []firn.Item
-		for item, err := range c.R.Scan(firn.Range{Index: table.ByID(), Prefix: prefix}) {
+		for item, err := range r.Scan(firn.Range{Index: table.ByID(), Prefix: prefix}) {
 			if err != nil {
 				return uid{}, err
 			}

@@ -1,0 +1,452 @@
+package redis
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+var historyDiffCommand = Command{
+	Name: "DIFF", Args: "key when when", Min: 3, Flags: ReadOnly | onWorker | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
+	Complexity: "O(N) where N is the number of elements at both moments; O(1) if the key was not written in between",
+	Summary: "Returns what changed in a key between two moments, the earlier one first: its type and expiry before and after, and for a collection the elements that were " +
+		"added, removed and changed. Absent is the type none. Strings, and a key whose type changed, are shown whole, before and after. " +
+		"The lifetimes of a hash's fields, and the groups of a stream, are not compared.",
+	Run: historyDiff,
+}
+
+// errMoments is the answer to an interval that ends before it begins. Taking it
+// the other way round would show as added what was removed.
+const errMoments = Error("ERR the first moment must not be after the second")
+
+func historyDiff(c *Call) error {
+	from, err := c.Session.moment(c.Args[1])
+	if err != nil {
+		return err
+	}
+	to, err := c.Session.moment(c.Args[2])
+	switch {
+	case err != nil:
+		return err
+	case from > to:
+		return errMoments
+	}
+	store := c.Session.srv.store
+	return store.At(from, func(old *firn.Snapshot) error {
+		return store.At(to, func(new *firn.Snapshot) error {
+			d := keyDiff{c: c}
+			if err := d.before.read(c, old); err != nil {
+				return err
+			}
+			if err := d.after.read(c, new); err != nil {
+				return err
+			}
+			return d.reply()
+		})
+	})
+}
+
+// keyThen is a key at a moment, and a call that reads that moment.
+type keyThen struct {
+	Call
+	doc  *firn.Document
+	key  keyDoc
+	live bool
+}
+
+func (s *keyThen) read(c *Call, r firn.Reader) (err error) {
+	s.Call = *c
+	s.R = r
+	s.doc, s.key, s.live, err = s.findLive(c.Args[0])
+	return err
+}
+
+// keyDiff is what changed in a key between two moments.
+type keyDiff struct {
+	c             *Call
+	before, after keyThen
+}
+
+func (d *keyDiff) reply() error {
+	r := &d.c.Reply
+	elements := d.elements()
+	if elements == nil {
+		r.Map(6)
+	} else {
+		r.Map(7)
+	}
+	replyField(r, "type_before", d.before.key.Kind.String())
+	replyField(r, "type_after", d.after.key.Kind.String())
+	r.BulkString("expires_before")
+	r.Int(orMinusOne(d.before.key.Expires))
+	r.BulkString("expires_after")
+	r.Int(orMinusOne(d.after.key.Expires))
+	if elements != nil {
+		return d.replyElements(elements)
+	}
+	r.BulkString("before")
+	if err := d.replyWhole(&d.before); err != nil {
+		return err
+	}
+	r.BulkString("after")
+	return d.replyWhole(&d.after)
+}
+
+// replyWhole appends one of the two states as it was.
+func (d *keyDiff) replyWhole(s *keyThen) (err error) {
+	if !s.live {
+		d.c.Reply.Null()
+		return nil
+	}
+	s.Reply = d.c.Reply
+	err = s.replyState(&s.key)
+	d.c.Reply = s.Reply
+	return err
+}
+
+// elements compares the elements of two collections of one kind, of which one
+// may be absent; it is nil if there is nothing of the sort to compare.
+func (d *keyDiff) elements() func(*elementChanges) error {
+	kind := d.before.key.Kind
+	if !d.before.live {
+		kind = d.after.key.Kind
+	} else if d.after.live && d.after.key.Kind != kind {
+		return nil
+	}
+	switch kind {
+	case kindHash:
+		return d.hashes
+	case kindList:
+		return d.lists
+	case kindSet:
+		return d.sets
+	case kindZSet:
+		return d.zsets
+	case kindStream:
+		return d.streams
+	}
+	return nil
+}
+
+// elementChanges are the replies about elements, and how many are in each.
+type elementChanges struct {
+	added, removed, changed Call // to reply into
+	nAdded, nRemoved        int
+	nChanged                int
+	keyed                   bool // what was added and removed are maps
+	plain                   bool // they are sets
+}
+
+func (d *keyDiff) replyElements(compare func(*elementChanges) error) error {
+	var e elementChanges
+	for _, part := range []*Call{&e.added, &e.removed, &e.changed} {
+		*part = *d.c
+		part.Reply = resp.Writer{Proto: d.c.Reply.Proto}
+	}
+	if !d.untouched() {
+		if err := compare(&e); err != nil {
+			return err
+		}
+	}
+	r := &d.c.Reply
+	for _, part := range []struct {
+		name string
+		n    int
+		call *Call
+	}{{"added", e.nAdded, &e.added}, {"removed", e.nRemoved, &e.removed}, {"changed", e.nChanged, &e.changed}} {
+		r.BulkString(part.name)
+		switch {
+		case part.call == &e.changed:
+			r.Array(part.n)
+		case e.keyed:
+			r.Map(part.n)
+		case e.plain:
+			r.Set(part.n)
+		default:
+			r.Array(part.n)
+		}
+		r.Raw(string(part.call.Reply.Buf))
+	}
+	return nil
+}
+
+// untouched says that it is the same version of the key, and that nothing of
+// it has ended by itself.
+func (d *keyDiff) untouched() bool {
+	before, after := d.before.doc, d.after.doc
+	return d.before.live && d.after.live && before.TS == after.TS && before.ID == after.ID && !d.before.key.mayEnd()
+}
+
+// compare calls visit with the documents of each element that is not the same
+// at both moments, in the order of their sub-keys; nil is absent.
+func (d *keyDiff) compare(table *firn.Table, visit func(sub string, before, after *firn.Document) error) error {
+	before, stop := d.before.subKeys(table)
+	defer stop()
+	after, stop := d.after.subKeys(table)
+	defer stop()
+	a, err := before()
+	if err != nil {
+		return err
+	}
+	b, err := after()
+	for err == nil && (a.doc != nil || b.doc != nil) {
+		left, right := a, b
+		switch {
+		case a.doc == nil || b.doc != nil && b.sub < a.sub:
+			left = subKeyed{sub: b.sub}
+		case b.doc == nil || a.sub < b.sub:
+			right = subKeyed{sub: a.sub}
+		}
+		if err := visit(left.sub, left.doc, right.doc); err != nil {
+			return err
+		}
+		if left.doc != nil {
+			if a, err = before(); err != nil {
+				return err
+			}
+		}
+		if right.doc != nil {
+			b, err = after()
+		}
+	}
+	return err
+}
+
+// subKeyed is the document of an element and what its id has behind the uid.
+type subKeyed struct {
+	sub string
+	doc *firn.Document // nil: there are no more
+}
+
+// subKeys walks the elements of a state.
+func (s *keyThen) subKeys(table *firn.Table) (next func() (subKeyed, error), stop func()) {
+	if !s.live {
+		return func() (subKeyed, error) { return subKeyed{}, nil }, func() {}
+	}
+	prefix := appendUID(nil, s.key.UID)
+	pull, stop := iter.Pull2(s.R.Scan(firn.Range{Index: table.ByID(), Prefix: prefix}))
+	return func() (subKeyed, error) {
+		item, err, ok := pull()
+		if err != nil || !ok {
+			return subKeyed{}, err
+		}
+		return subKeyed{item.Key[len(prefix):], item.Doc}, nil
+	}, stop
+}
+
+// sameDoc says that two documents, if both are there, hold the same.
+func sameDoc(a, b *firn.Document) bool {
+	return a != nil && b != nil && bytes.Equal(a.Value, b.Value)
+}
+
+func (d *keyDiff) hashes(e *elementChanges) error {
+	e.keyed = true
+	var gone [2]map[string]bool
+	for i, s := range []*keyThen{&d.before, &d.after} {
+		var err error
+		if gone[i], err = s.endedFields(&s.key); err != nil {
+			return err
+		}
+	}
+	return d.compare(d.c.work.elements, func(sub string, before, after *firn.Document) error {
+		if gone[0][sub] {
+			before = nil
+		}
+		if gone[1][sub] {
+			after = nil
+		}
+		if sameDoc(before, after) || before == nil && after == nil {
+			return nil
+		}
+		field, err := memberOf(sub, 0)
+		if err != nil {
+			return err
+		}
+		reply := e.put(before, after)
+		reply.BulkString(field)
+		for _, doc := range []*firn.Document{before, after} {
+			if doc != nil {
+				reply.Bulk(doc.Value)
+			}
+		}
+		return nil
+	})
+}
+
+// put counts a change, and returns what to reply about it into: for one that
+// was changed an array of three has begun.
+func (e *elementChanges) put(before, after *firn.Document) *resp.Writer {
+	switch {
+	case before == nil:
+		e.nAdded++
+		return &e.added.Reply
+	case after == nil:
+		e.nRemoved++
+		return &e.removed.Reply
+	}
+	e.nChanged++
+	e.changed.Reply.Array(3)
+	return &e.changed.Reply
+}
+
+func (d *keyDiff) sets(e *elementChanges) error {
+	e.plain = true
+	return d.compare(d.c.work.elements, func(sub string, before, after *firn.Document) error {
+		if before != nil && after != nil {
+			return nil
+		}
+		member, err := memberOf(sub, 0)
+		if err != nil {
+			return err
+		}
+		e.put(before, after).BulkString(member)
+		return nil
+	})
+}
+
+func (d *keyDiff) zsets(e *elementChanges) error {
+	e.keyed = true
+	return d.compare(d.c.work.scores, func(sub string, before, after *firn.Document) error {
+		if sameDoc(before, after) {
+			return nil
+		}
+		member, err := memberOf(sub, 0)
+		if err != nil {
+			return err
+		}
+		reply := e.put(before, after)
+		reply.BulkString(member)
+		for _, doc := range []*firn.Document{before, after} {
+			if doc == nil {
+				continue
+			}
+			score, ok := parseScore(doc.Value)
+			if !ok {
+				return errDamaged
+			}
+			reply.Double(score)
+		}
+		return nil
+	})
+}
+
+// lists compares two lists. While it is the same collection an item keeps its
+// position when others come and go. Otherwise the list was made anew, and what
+// both begin and end with is the same.
+func (d *keyDiff) lists(e *elementChanges) error {
+	if !d.before.live || !d.after.live || d.before.key.UID != d.after.key.UID {
+		return d.newLists(e)
+	}
+	var at [2]int64
+	return d.compare(d.c.work.elements, func(_ string, before, after *firn.Document) error {
+		if !sameDoc(before, after) {
+			e.item(at[0], at[1], before, after)
+		}
+		if before != nil {
+			at[0]++
+		}
+		if after != nil {
+			at[1]++
+		}
+		return nil
+	})
+}
+
+// item replies an item with its index: where it was if it was removed, or else
+// where it is.
+func (e *elementChanges) item(was, is int64, before, after *firn.Document) {
+	reply, index := e.put(before, after), is
+	if after == nil {
+		index = was
+	}
+	if before == nil || after == nil {
+		reply.Array(2)
+	}
+	reply.Int(index)
+	for _, doc := range []*firn.Document{before, after} {
+		if doc != nil {
+			reply.Bulk(doc.Value)
+		}
+	}
+}
+
+func (d *keyDiff) newLists(e *elementChanges) error {
+	var items [2][]*firn.Document
+	for i, s := range []*keyThen{&d.before, &d.after} {
+		if !s.live {
+			continue
+		}
+		for item, err := range s.R.Scan(firn.Range{Index: s.work.elements.ByID(), Prefix: appendUID(nil, s.key.UID)}) {
+			if err != nil {
+				return err
+			}
+			items[i] = append(items[i], item.Doc)
+		}
+	}
+	before, after := items[0], items[1]
+	first := 0
+	for first < len(before) && first < len(after) && sameDoc(before[first], after[first]) {
+		first++
+	}
+	before, after = before[first:], after[first:]
+	for len(before) > 0 && len(after) > 0 && sameDoc(before[len(before)-1], after[len(after)-1]) {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	for i, doc := range before {
+		e.item(int64(first+i), 0, doc, nil)
+	}
+	for i, doc := range after {
+		e.item(0, int64(first+i), nil, doc)
+	}
+	return nil
+}
+
+// streams compares the entries of two streams. An id can only have another
+// entry if the stream was made anew.
+func (d *keyDiff) streams(e *elementChanges) error {
+	return d.compare(d.c.work.elements, func(sub string, before, after *firn.Document) error {
+		var entries [2]streamEntry
+		for i, doc := range []*firn.Document{before, after} {
+			if doc == nil {
+				continue
+			}
+			var err error
+			if entries[i], err = parseStreamEntry(doc, len(doc.ID)-len(sub)); err != nil {
+				return err
+			}
+		}
+		old, new := &entries[0], &entries[1]
+		switch {
+		case before == nil:
+			e.nAdded++
+			return e.added.replyEntry(new)
+		case after == nil:
+			e.nRemoved++
+			return e.removed.replyEntry(old)
+		case bytes.Equal(old.body.b, new.body.b):
+			return nil
+		}
+		e.nChanged++
+		return e.changed.replyChangedEntry(old, new)
+	})
+}
+
+// replyChangedEntry appends an id, and the fields that it had and has.
+func (c *Call) replyChangedEntry(old, new *streamEntry) error {
+	c.Reply.Array(3)
+	c.replyID(old.id)
+	for _, entry := range []*streamEntry{old, new} {
+		c.Reply.Array(entry.fields)
+		body := entry.body
+		for range entry.fields {
+			b := body.bin()
+			if b == nil {
+				return entry.damaged()
+			}
+			c.Reply.Bulk(b)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package redis
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+var historyListCommand = Command{
+	Name: "LIST", Args: "[PATTERN pattern]", Max: 2, Flags: ReadOnly | onWorker | OwnName, Since: "0.1.0",
+	Complexity: "O(N) where N is the number of versions in the store",
+	Summary:    "Returns the keys that the database has or had, in order, each with the number of its events, when the oldest and the newest were, and whether it is there now.",
+	Run:        historyList,
+}
+
+var historyStatsCommand = Command{
+	Name: "STATS", Args: "[key]", Max: 1, Flags: ReadOnly | onWorker | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
+	Complexity: "O(N) where N is the number of versions of the key; O(1) without one",
+	Summary: "Returns how much history a key has: its events, when the oldest and the newest were, and the bytes of its versions without those of a collection's elements; " +
+		"nil if it has none. Without a key, how much the store has.",
+	Run: historyStats,
+}
+
+func historyList(c *Call) error {
+	var keys scanOptions
+	switch {
+	case len(c.Args) == 0:
+	case len(c.Args) == 2 && is(c.Args[0], "PATTERN"):
+		keys.setPattern(c.Args[1])
+	default:
+		return errSyntax
+	}
+	return c.atEnd(func(h *chronicle, end firn.Timestamp) error {
+		found, err := h.keys(&keys, end)
+		if err != nil {
+			return err
+		}
+		out, n := resp.Writer{Proto: c.Reply.Proto}, 0
+		for _, key := range slices.Sorted(maps.Keys(found)) {
+			s, err := h.summary([]byte(key))
+			if err != nil {
+				return err
+			}
+			if s.events == 0 {
+				continue
+			}
+			n++
+			out.Map(5)
+			replyField(&out, "key", key)
+			s.reply(&out)
+			out.BulkString("live")
+			out.Bool(s.live)
+		}
+		c.Reply.Array(n)
+		c.Reply.Raw(string(out.Buf))
+		return nil
+	})
+}
+
+// atEnd calls fn with all that has happened in the database until now, or
+// until the moment that the connection reads.
+func (c *Call) atEnd(fn func(h *chronicle, end firn.Timestamp) error) error {
+	end := c.Session.asof
+	if end == 0 {
+		var err error
+		if end, err = c.Session.moment([]byte("now")); err != nil {
+			return err
+		}
+	}
+	return c.Session.srv.store.At(end, func(snap *firn.Snapshot) error {
+		c.R = snap
+		h, err := c.chronicle()
+		if err != nil {
+			return err
+		}
+		return fn(h, end)
+	})
+}
+
+// keys are the keys that were in the database at the horizon, or have been
+// since.
+func (h *chronicle) keys(want *scanOptions, end firn.Timestamp) (map[string]struct{}, error) {
+	store, found := h.c.Session.srv.store, map[string]struct{}{}
+	add := func(sub string) error {
+		key, err := memberOf(sub, 0)
+		if err == nil && want.matches([]byte(key)) {
+			found[key] = struct{}{}
+		}
+		return err
+	}
+	for i := range h.all {
+		g := &h.all[i]
+		from, to := max(g.from-1, store.Bounds().Oldest), min(g.to, end)
+		err := store.At(from, func(snap *firn.Snapshot) error {
+			for sub, err := range h.c.work.inEither(snap, g.space, g.space) {
+				if err != nil {
+					return err
+				}
+				if err := add(sub); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		prefix := string(appendUID(nil, g.space))
+		err = store.Changed(h.c.work.keys, from, to, func(doc *firn.Document) error {
+			sub, ok := strings.CutPrefix(doc.ID, prefix)
+			if !ok {
+				return nil
+			}
+			return add(sub)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// keySummary is how much history a key has.
+type keySummary struct {
+	events         int
+	oldest, newest firn.Timestamp
+	bytes          int
+	live           bool
+}
+
+func (h *chronicle) summary(key []byte) (s keySummary, err error) {
+	now := h.c.now()
+	err = h.each(key, &historyQuery{}, func(e *event) bool {
+		if s.events == 0 {
+			s.oldest = e.ts
+		}
+		s.events++
+		s.newest = e.ts
+		s.bytes += e.bytes
+		s.live = !e.deleted && !e.key.ended(now)
+		return true
+	})
+	return s, err
+}
+
+// reply appends three fields of a map.
+func (s *keySummary) reply(w *resp.Writer) {
+	replyNumber(w, "versions", s.events)
+	replyNumber(w, "oldest", int(s.oldest))
+	replyNumber(w, "newest", int(s.newest))
+}
+
+func historyStats(c *Call) error {
+	if len(c.Args) == 0 {
+		historyStoreStats(c)
+		return nil
+	}
+	return c.atEnd(func(h *chronicle, _ firn.Timestamp) error {
+		s, err := h.summary(c.Args[0])
+		if err != nil {
+			return err
+		}
+		if s.events == 0 {
+			c.Reply.Null()
+			return nil
+		}
+		c.Reply.Map(4)
+		s.reply(&c.Reply)
+		replyNumber(&c.Reply, "bytes", s.bytes)
+		return nil
+	})
+}
+
+// historyStoreStats replies how much history the store has. What the compactor
+// has done and how far it is behind belongs here, too, under the names that
+// INFO has for it.
+func historyStoreStats(c *Call) {
+	store := c.Session.srv.store
+	bounds, stats := store.Bounds(), store.Stats()
+	fields := []struct {
+		name string
+		n    int64
+	}{
+		{"oldest", int64(bounds.Oldest)},
+		{"newest", int64(bounds.Newest)},
+		{"commits", stats.Commits}, // since the store was opened, as are the rows
+		{"rows", stats.Rows},
+		{"merged_ts", int64(stats.Merged)},
+		{"tail_entries", int64(stats.TailEntries)},
+		{"tail_bytes", stats.TailBytes},
+		{"wal_bytes", stats.WALBytes},
+	}
+	c.Reply.Map(len(fields))
+	for _, f := range fields {
+		c.Reply.BulkString(f.name)
+		c.Reply.Int(f.n)
+	}
+}
