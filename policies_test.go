@@ -450,7 +450,7 @@ func TestTheStoresOwnTables(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrTable)
 		}
 	}
-	if ids := slices.Sorted(maps.Keys(l.tables)); !slices.Equal(ids, []string{"firn.holds", "firn.retention", "notes", "rooms", "walls"}) || l.tables["notes"].def.ID != 1 {
+	if ids := slices.Sorted(maps.Keys(l.tables)); !slices.Equal(ids, []string{"firn.authors", "firn.holds", "firn.retention", "notes", "rooms", "walls"}) || l.tables["notes"].def.ID != 1 {
 		t.Errorf("tables: got %q, want the store's own behind the program's", ids)
 	}
 }
