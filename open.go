@@ -108,7 +108,6 @@ func (s *Store) load() error {
 	if err := s.loadSettings(); err != nil {
 		return err
 	}
-	s.picture.forgotten = s.state.Forgotten()
 	s.writer = writer.New(writer.Options{
 		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.state.Oldest()),
 		Durability: s.opts.Durability, Now: s.opts.Now, Logger: s.opts.Logger,
@@ -130,6 +129,11 @@ func (s *Store) loadGlobals(session schema.Session) error {
 	created, err := createdAt(session)
 	if err != nil {
 		return err
+	}
+	if s.opts.ReadOnly {
+		if err := s.picture.forgotten.Load(session, created, Retention{}); err != nil {
+			return err
+		}
 	}
 	return s.state.Load(session, created, s.opts.policy())
 }

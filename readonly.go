@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
@@ -36,9 +37,9 @@ func (oneState) End() error   { return nil }
 
 // picture is what a store knows that is open for reading only.
 type picture struct {
-	asOf      Timestamp // the newest moment that is read: nothing that is not seen was committed at or before it
-	watermark Timestamp // of the indexes, at the moment of opening
-	forgotten Timestamp // what replaced something at or before it may have been forgotten then
+	asOf      Timestamp       // the newest moment that is read: nothing that is not seen was committed at or before it
+	watermark Timestamp       // of the indexes, at the moment of opening
+	forgotten retention.State // how far each policy had been applied then; without records
 
 	mu      sync.Mutex
 	session schema.Session // nil once it is closed; guarded by mu
@@ -74,17 +75,15 @@ func (s *Store) whole(ts Timestamp, err error) error {
 	if !s.opts.ReadOnly {
 		return err
 	}
-	if gone := s.refresh(); gone != nil {
+	if gone := s.unchanged(min(ts, s.picture.asOf)); gone != nil {
 		return gone
-	}
-	if now := s.state.Forgotten(); now > s.picture.forgotten && min(ts, s.picture.asOf) < now {
-		return &CompactedError{Asked: ts, Oldest: now}
 	}
 	return err
 }
 
-// refresh reads again how far another process has forgotten.
-func (s *Store) refresh() error {
+// unchanged refuses moments of which another process has forgotten anything
+// since the store was opened.
+func (s *Store) unchanged(ts Timestamp) error {
 	p := &s.picture
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,5 +101,12 @@ func (s *Store) refresh() error {
 	if err != nil {
 		return err
 	}
-	return s.state.Refresh(p.session, created)
+	var now retention.State
+	if err := now.Load(p.session, created, Retention{}); err != nil {
+		return err
+	}
+	if to := p.forgotten.Behind(&now); ts < to {
+		return &CompactedError{Asked: ts, Oldest: to}
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
@@ -113,6 +114,39 @@ func TestReadOnlyStoreSaysWhatIsForgotten(t *testing.T) {
 	}
 	if err := readOnly(t, s).View(func(*Snapshot) error { return nil }); err != nil {
 		t.Errorf("opened again: got %v, want no error", err)
+	}
+}
+
+// TestReadOnlyStoreKnowsPoliciesApart has another process apply a policy up to
+// where another one had been already.
+func TestReadOnlyStoreKnowsPoliciesApart(t *testing.T) {
+	s := openNew(t, Options{})
+	var written []Timestamp
+	for range 4 {
+		written = append(written, put(t, s, s.Table("notes"), "a", "x"))
+	}
+	reached := func(hour, day Timestamp) {
+		t.Helper()
+		text := fmt.Sprintf(`{"time 1h0m0s":{"horizon":%d},"time 24h0m0s":{"horizon":%d}}`, hour, day)
+		if err := s.writer.Exec(t.Context(), func(a schema.Appender) error {
+			return a.SetGlobal(retention.ClassesGlobal, text)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reached(written[3], written[0])
+	ro := readOnly(t, s)
+	at := func(ts Timestamp) error { return ro.At(ts, func(*Snapshot) error { return nil }) }
+	if err := at(written[1]); err != nil {
+		t.Errorf("before: got %v, want no error", err)
+	}
+	reached(written[3], written[2])
+	var compacted *CompactedError
+	if err := at(written[1]); !errors.As(err, &compacted) || compacted.Oldest != written[2] {
+		t.Errorf("after: got %v, want that %d is the oldest", err, written[2])
+	}
+	if err := at(written[2]); err != nil {
+		t.Errorf("at the horizon: got %v, want no error", err)
 	}
 }
 

@@ -262,6 +262,26 @@ func (s *State) Forgotten() schema.Timestamp {
 	return latest
 }
 
+// Behind is the latest moment up to which anything is forgotten in later, a
+// state of the same store, and was not in s; 0 if there is none. Policies are
+// compared one by one: one may have moved up to where another was before.
+func (s *State) Behind(later *State) (to schema.Timestamp) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	later.mu.RLock()
+	defer later.mu.RUnlock()
+	if start := later.records[Scope{}].Start; start > s.records[Scope{}].Start {
+		to = start
+	}
+	for policy, p := range later.classes {
+		was := s.classes[policy]
+		if at := max(p.Horizon, p.Applied); at > max(was.Horizon, was.Applied) {
+			to = max(to, at)
+		}
+	}
+	return to
+}
+
 // Spent are the scopes without a policy whose records say no more than what
 // they inherit.
 func (s *State) Spent() []Scope {
