@@ -1,12 +1,9 @@
 package retention
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -335,11 +332,4 @@ func (c *Compactor) read(fn func(schema.Session) error) (err error) {
 		}
 	}()
 	return fn(s)
-}
-
-// sortEntries sorts entries as the file has them.
-func sortEntries(entries []schema.Entry) {
-	slices.SortFunc(entries, func(a, b schema.Entry) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key), cmp.Compare(a.TS, b.TS))
-	})
 }

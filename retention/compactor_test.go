@@ -4,6 +4,7 @@ package retention
 // else is gone from the log and from the indexes.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -116,7 +117,9 @@ func (r *rig) commit(d time.Duration, writes ...write) schema.Timestamp {
 		entries = r.deriver.Derive(entries, r.tables[w.table].Table, old, row)
 		r.newest[key] = row
 	}
-	sortEntries(entries)
+	slices.SortFunc(entries, func(a, b schema.Entry) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
+	})
 	if err := r.Exec(r.t.Context(), func(a schema.Appender) error {
 		return errors.Join(a.Append(rows), a.Merge(entries))
 	}); err != nil {
@@ -267,7 +270,7 @@ func (r *rig) step(rng *rand.Rand) {
 	}
 	id := fmt.Sprint("o", rng.IntN(3))
 	old := r.newest[fmt.Sprint(owners, id)]
-	uid := fmt.Sprint(id, "/", r.uid)
+	var uid string
 	if old == nil || old.Deleted || rng.IntN(4) == 0 {
 		r.uid++
 		uid = fmt.Sprint(id, "/", r.uid)

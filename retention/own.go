@@ -2,10 +2,8 @@ package retention
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/firndb/firn/schema"
 )
@@ -116,7 +114,9 @@ func (w *pass) forgetOrphan(o orphan) error {
 				return err
 			}
 		}
-		if err := w.forgetWhole(b); err != nil {
+		w.batch, b = b, w.batch
+		err = w.forgetBatch(nil)
+		if w.batch = b; err != nil {
 			return err
 		}
 		after = entries[len(entries)-1]
@@ -142,7 +142,7 @@ func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []sch
 			if !w.orphanHas(t, e.Key) {
 				continue
 			}
-			b.entries = append(b.entries, e)
+			w.report.Rows++
 			b.rows = append(b.rows, &schema.Row{TS: e.TS, Table: t.ID, ID: e.Key})
 			if err := w.orphanKeys(s, t, e, &b); err != nil {
 				return err
@@ -185,47 +185,6 @@ func (w *pass) orphanKeys(s schema.Session, t *Table, e schema.Entry, b *condemn
 	for _, d := range w.derived[1:] {
 		d.TS = schema.MaxTimestamp // the entry that ends it, too
 		b.keys = append(b.keys, d)
-	}
-	return nil
-}
-
-// forgetWhole deletes versions, each with its entries in one transaction: what
-// was lost is not found again by its owner once that is gone.
-func (w *pass) forgetWhole(b condemned) error {
-	sortEntries(b.keys)
-	w.report.Rows += int64(len(b.rows))
-	for !b.empty() {
-		var left condemned
-		err := w.slice(func(a schema.Appender, until time.Time) error {
-			left = b
-			return left.deleteWhole(a, until)
-		})
-		if err != nil {
-			return err
-		}
-		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
-		b = left
-	}
-	return nil
-}
-
-// deleteWhole is deleteSome for versions that lie in the order of their
-// entries.
-func (b *condemned) deleteWhole(a schema.Appender, until time.Time) error {
-	for !b.empty() && !time.Now().After(until) {
-		if len(b.keys) > 0 {
-			n := min(stepItems, len(b.keys))
-			if err := a.Forget(b.keys[:n]); err != nil {
-				return err
-			}
-			b.keys = b.keys[n:]
-			continue
-		}
-		n := stepLength(b.entries)
-		if err := errors.Join(a.DeleteEntries(b.entries[:n]), a.DeleteRows(b.rows[:n])); err != nil {
-			return err
-		}
-		b.entries, b.rows = b.entries[n:], b.rows[n:]
 	}
 	return nil
 }

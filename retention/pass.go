@@ -1,8 +1,11 @@
 package retention
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/firndb/firn/index"
@@ -32,9 +35,18 @@ type pass struct {
 
 // condemned is what is to be deleted in the next slices.
 type condemned struct {
-	rows    []*schema.Row
-	entries []schema.Entry // by id, one for each row
-	keys    []schema.Entry // of declared indexes: everything up to TS that leads to ID
+	rows []*schema.Row  // and the entry by id of each
+	keys []schema.Entry // of declared indexes: everything up to TS that leads to ID
+}
+
+// sort brings what is condemned into the order of the indexes.
+func (b *condemned) sort() {
+	slices.SortFunc(b.rows, func(a, b *schema.Row) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), strings.Compare(a.ID, b.ID), cmp.Compare(a.TS, b.TS))
+	})
+	slices.SortFunc(b.keys, func(a, b schema.Entry) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
+	})
 }
 
 // A chunk of the log is looked at before what it condemns is deleted. The
@@ -229,11 +241,10 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) {
 	}
 }
 
-// condemn takes a version and its entry by id.
+// condemn takes a version.
 func (w *pass) condemn(row *schema.Row) {
 	w.report.Rows++
 	w.batch.rows = append(w.batch.rows, row)
-	w.batch.entries = append(w.batch.entries, schema.Entry{Index: schema.ByID(row.Table), Key: row.ID, TS: row.TS})
 }
 
 // before reads the version that row replaced, if it is needed and still there.
@@ -273,14 +284,13 @@ func (w *pass) forget(next *Progress) error {
 	return nil
 }
 
-// forgetBatch deletes what is condemned, index before documents, and writes
-// the progress, if there is any, with the last slice.
+// forgetBatch deletes what the chunk has condemned, and writes the progress,
+// if there is any, with the last slice.
 func (w *pass) forgetBatch(next *Progress) error {
 	b := w.batch
-	sortEntries(b.entries)
-	sortEntries(b.keys)
+	b.sort()
 	for done := b.empty() && next == nil; !done; {
-		var left condemned
+		left := b
 		err := w.slice(func(a schema.Appender, until time.Time) error {
 			left = b
 			if err := left.deleteSome(a, until); err != nil {
@@ -294,9 +304,9 @@ func (w *pass) forgetBatch(next *Progress) error {
 		if err != nil {
 			return err
 		}
+		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
 		b = left
 	}
-	w.c.stats.rows.Add(int64(len(w.batch.rows)))
 	return nil
 }
 
@@ -328,39 +338,48 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 	return w.ctx.Err()
 }
 
-func (b *condemned) empty() bool { return len(b.rows)+len(b.entries)+len(b.keys) == 0 }
+func (b *condemned) empty() bool { return len(b.rows)+len(b.keys) == 0 }
 
 // deleteSome deletes until the time is up, and takes away what it has deleted:
-// entries first, as a whole, then rows.
+// entries first, and no row without its own.
 func (b *condemned) deleteSome(a schema.Appender, until time.Time) error {
 	for !b.empty() && !time.Now().After(until) {
-		var err error
-		switch {
-		case len(b.keys) > 0:
+		if len(b.keys) > 0 {
 			n := min(stepItems, len(b.keys))
-			err = a.Forget(b.keys[:n])
+			if err := a.Forget(b.keys[:n]); err != nil {
+				return err
+			}
 			b.keys = b.keys[n:]
-		case len(b.entries) > 0:
-			n := stepLength(b.entries)
-			err = a.DeleteEntries(b.entries[:n])
-			b.entries = b.entries[n:]
-		default:
-			n := min(stepItems, len(b.rows))
-			err = a.DeleteRows(b.rows[:n])
-			b.rows = b.rows[n:]
+			continue
 		}
-		if err != nil {
+		n := stepLength(b.rows)
+		if err := deleteRows(a, b.rows[:n]); err != nil {
 			return err
 		}
+		b.rows = b.rows[n:]
 	}
 	return nil
 }
 
-// stepLength is how many entries make a step: at least stepItems, and then up
-// to the end of a key, which is cheaper to touch once.
-func stepLength(entries []schema.Entry) int {
-	n := min(stepItems, len(entries))
-	for n < len(entries) && n < 2*stepItems && entries[n].Index == entries[n-1].Index && entries[n].Key == entries[n-1].Key {
+// deleteRows deletes versions with their entries by id.
+func deleteRows(a schema.Appender, rows []*schema.Row) error {
+	entries := make([]schema.Entry, len(rows))
+	for i, row := range rows {
+		entries[i] = schema.Entry{Index: schema.ByID(row.Table), Key: row.ID, TS: row.TS}
+	}
+	if err := a.DeleteEntries(entries); err != nil {
+		return err
+	}
+	inLog := slices.Clone(rows)
+	slices.SortFunc(inLog, func(a, b *schema.Row) int { return cmp.Compare(a.TS, b.TS) }) // goes fastest
+	return a.DeleteRows(inLog)
+}
+
+// stepLength is how many rows make a step: at least stepItems, and then up to
+// the end of a document, whose entries are cheaper to touch once.
+func stepLength(rows []*schema.Row) int {
+	n := min(stepItems, len(rows))
+	for n < len(rows) && n < 2*stepItems && rows[n].Table == rows[n-1].Table && rows[n].ID == rows[n-1].ID {
 		n++
 	}
 	return n
