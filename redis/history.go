@@ -11,7 +11,7 @@ var historyCommands = []Command{
 	{
 		Name: "HISTORY", Flags: ReadOnly | onWorker | OwnName, Group: "history", Since: "0.1.0", Complexity: "Depends on subcommand.",
 		Summary: "A container for commands about what keys were.",
-		Sub: []Command{
+		Sub: append([]Command{
 			{
 				Name: "GET", Args: "key [SINCE when] [UNTIL when] [LIMIT n] [REV] [VALUES]", Min: 1, Max: -1,
 				Flags: ReadOnly | onWorker | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
@@ -33,7 +33,7 @@ var historyCommands = []Command{
 			historyListCommand,
 			historyStatsCommand,
 			help,
-		},
+		}, policyCommands...),
 	},
 	{
 		Name: "KEYINFO", Args: "key", Min: 1, Flags: ReadOnly | OwnName, Keys: Keys{1, 1, 1}, Group: "history", Since: "0.1.0",
