@@ -108,7 +108,7 @@ type Server struct {
 	backups  context.Context // of every BACKUP; endBackups ends it
 
 	endBackups context.CancelCauseFunc
-	nextID   atomic.Int64
+	nextID     atomic.Int64
 }
 
 // New makes a server over store, which it borrows: the caller closes it after
