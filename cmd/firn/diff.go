@@ -65,6 +65,11 @@ func printDiff(w io.Writer, r *reply) {
 			printElements(w, part.sign, elements)
 		}
 	}
+	before, after := r.field("before"), r.field("after")
+	if before != nil && after != nil && !before.null && before.format("") == after.format("") {
+		fmt.Fprintf(w, "  %s", before.format("  ")) // the same
+		return
+	}
 	for _, part := range []struct{ name, sign string }{{"before", "-"}, {"after", "+"}} {
 		if whole := r.field(part.name); whole != nil && !whole.null {
 			fmt.Fprintf(w, "%s %s", part.sign, whole.format("  "))

@@ -15,6 +15,7 @@ type progress struct {
 	now      func() time.Time
 
 	began, shown time.Time
+	finished     bool // all of it was shown
 }
 
 const (
@@ -32,10 +33,10 @@ func (p *progress) show(done, total int64) {
 	if p.terminal {
 		every = drawEvery
 	}
-	if p.quiet || now.Sub(p.shown) < every && done < total || p.shown.IsZero() && !p.terminal && now.Sub(p.began) < every {
+	if p.quiet || p.finished || now.Sub(p.shown) < every && done < total || p.shown.IsZero() && !p.terminal && now.Sub(p.began) < every {
 		return
 	}
-	p.shown = now
+	p.shown, p.finished = now, done >= total
 	line := p.line(done, total, now.Sub(p.began))
 	if p.terminal {
 		fmt.Fprintf(p.out, "\r\x1b[K%s", line)

@@ -56,15 +56,12 @@ func TestDiffsShowWhatChanged(t *testing.T) {
 		{"%7\r\n+type_before\r\n+hash\r\n+type_after\r\n+hash\r\n+expires_before\r\n:-1\r\n+expires_after\r\n:1000\r\n" +
 			"+added\r\n%1\r\n$1\r\na\r\n$1\r\n1\r\n+removed\r\n%1\r\n$1\r\nb\r\n$1\r\n2\r\n+changed\r\n*1\r\n*3\r\n$1\r\nc\r\n$1\r\n3\r\n$1\r\n4\r\n",
 			"type hash\nexpires - -> 1970-01-01T00:00:01.000000Z\n+ \"a\" => \"1\"\n- \"b\" => \"2\"\n~ \"c\" => \"3\" -> \"4\"\n"},
-		{"%6\r\n+type_before\r\n+string\r\n+type_after\r\n+none\r\n+before\r\n$1\r\nx\r\n+after\r\n_\r\n",
+		{"%4\r\n+type_before\r\n+string\r\n+type_after\r\n+none\r\n+before\r\n$1\r\nx\r\n+after\r\n_\r\n",
 			"type string -> none\n- \"x\"\n"},
+		{"%2\r\n+before\r\n$1\r\nx\r\n+after\r\n$1\r\nx\r\n", "  \"x\"\n"},
 		{"%3\r\n+added\r\n~1\r\n$1\r\nm\r\n+removed\r\n~0\r\n+changed\r\n*0\r\n", "+ \"m\"\n"},
 	} {
-		resp := tt.resp
-		if strings.HasPrefix(resp, "%6") {
-			resp = "%4" + resp[2:]
-		}
-		r := parsed(t, resp)
+		r := parsed(t, tt.resp)
 		var got strings.Builder
 		if printDiff(&got, &r); got.String() != tt.want {
 			t.Errorf("got %q, want %q", got.String(), tt.want)
@@ -83,6 +80,7 @@ func TestProgressHasRateAndTimeLeft(t *testing.T) {
 	p.show(21e6, 100e6) // too soon
 	now = now.Add(3 * time.Second)
 	p.show(100e6, 100e6)
+	p.show(100e6, 100e6) // nothing new
 	p.end()
 	want := "\r\x1b[K 10 %  copying\r\x1b[K 20 %  copying  10.0 MB/s  8s left\r\x1b[K100 %  checking  20.0 MB/s  0s left\r\x1b[K"
 	if out.String() != want {
