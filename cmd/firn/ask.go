@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,6 +53,8 @@ func explained(err error) error {
 		return unborn(e.Newest)
 	}
 	switch {
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
 	case errors.Is(err, firn.ErrMoment):
 		return usageError{err}
 	case errors.Is(err, fs.ErrExist):
