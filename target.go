@@ -53,13 +53,14 @@ func writeStore(path string, o schema.Options, fill func(*schema.SQLite) error) 
 // vacant refuses a name that is taken. The write-ahead log of a store that was
 // removed would be taken for the new one's.
 func vacant(path string) error {
-	for _, suffix := range storeSuffixes[:len(storeSuffixes)-1] {
-		_, err := os.Lstat(path + suffix)
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		file, err := os.Lstat(path + suffix)
 		switch {
 		case err == nil && suffix == "":
 			return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-		case err == nil:
+		case err == nil && file.Size() > 0: // an empty one says nothing
 			return fmt.Errorf("left over from another store: %w", &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist})
+		case err == nil:
 		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}

@@ -164,6 +164,7 @@ func (s *Session) authenticate(e *entry, name string, password []byte) error {
 		return errWrongPass
 	}
 	s.user.Store(a)
+	s.identify()
 	s.setAuthed(true)
 	return nil
 }

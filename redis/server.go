@@ -21,6 +21,7 @@
 package redis
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -105,7 +106,10 @@ type Server struct {
 
 	passive  atomic.Bool // DEBUG SET-ACTIVE-EXPIRE 0: the sweeper rests
 	shutdown sync.Once
-	nextID   atomic.Int64
+	backups  context.Context // of every BACKUP; endBackups ends it
+
+	endBackups context.CancelCauseFunc
+	nextID     atomic.Int64
 }
 
 // New makes a server over store, which it borrows: the caller closes it after
@@ -121,6 +125,7 @@ func New(store *firn.Store, o Options) *Server {
 		runID:   id,
 		started: o.Now(),
 	}
+	srv.backups, srv.endBackups = context.WithCancelCause(context.Background())
 	srv.replID.Store(&id)
 	srv.slow.init()
 	srv.latency.slow = &srv.slow

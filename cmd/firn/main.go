@@ -2,6 +2,7 @@
 //
 //	firn serve orders.db
 //	firn check orders.db
+//	firn backup orders.db copy.db
 //
 // It exits with 0 when all is well, 1 when something failed, 2 when it was
 // not used as it is meant to be, and 130 or 143 when a second signal ended it
@@ -93,7 +94,8 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(serveCommand(), checkCommand(), reindexCommand(), versionCommand())
+	root.AddCommand(serveCommand(), backupCommand(), restoreCommand(), logCommand(), historyCommand(), diffCommand(), atCommand(),
+		checkCommand(), reindexCommand(), versionCommand())
 	return root
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +19,10 @@ import (
 	"github.com/firndb/firn/resp"
 )
 
-// The program as its users type it. testdata has the scripts; there is one
-// command more in them, redis SOCKET WORD..., which prints a reply's first
-// line, or the string in it.
+// The program as its users type it. testdata has the scripts; there
+// are two commands more in them: redis SOCKET WORD..., which prints a reply's
+// first line, or the string in it; and keep NAME REGEXP, which makes the first
+// group of what the last output matches a variable.
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"firn": func() { os.Exit(run()) }})
@@ -32,6 +34,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"redis": scriptRedis,
+			"keep":  scriptKeep,
 		},
 	})
 }
@@ -51,6 +54,17 @@ func scriptRedis(ts *testscript.TestScript, neg bool, args []string) {
 	if failed := strings.HasPrefix(reply, "-"); failed != neg {
 		ts.Fatalf("reply %q", reply)
 	}
+}
+
+func scriptKeep(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: keep NAME REGEXP")
+	}
+	found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if found == nil {
+		ts.Fatalf("no %s in the output", args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }
 
 // dial connects to a server that may still be starting.

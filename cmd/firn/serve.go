@@ -229,6 +229,7 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot serve %s: %w", s.path, err)
 	}
+	defer context.AfterFunc(ctx, shared.EndBackups)()
 	logger.Info("ready", "path", s.path, "listen", addresses(srv.Addrs()), "fsync", s.fsync.String(), "memory", s.memory.String(),
 		"retention", s.retention.String(), "version", version, "pid", os.Getpid(), "open_ms", time.Since(began).Milliseconds())
 	group, ctx := errgroup.WithContext(ctx)

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firndb/firn"
+)
+
+func historyCommand() *cobra.Command {
+	var db, limit int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "history PATH KEY",
+		Short:   "Print what happened to a key, oldest first",
+		Long:    "Print the versions of a key, its deletions included, oldest first, as far back as\nhistory is kept. PATH may be in use. A key that begins with a minus sign comes after --.",
+		Example: "  firn history orders.db order:7\n  firn history orders.db order:7 --limit 10 --json",
+		Args:    arguments(cobra.ExactArgs(2)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if limit < 0 {
+				return usageError{fmt.Errorf("--limit %d: choose 1 or more, or 0 for all", limit)}
+			}
+			if err := checkDatabase(db); err != nil {
+				return err
+			}
+			return reading(args[0], "cannot read", func(store *firn.Store) error {
+				words := []string{"HISTORY", "GET", args[1], "REV"}
+				if limit > 0 {
+					words = append(words, "LIMIT", strconv.Itoa(limit))
+				}
+				r, err := ask(store, db, words...)
+				if err != nil {
+					return err
+				}
+				slices.Reverse(r.elements)
+				if len(r.elements) == 0 {
+					return fmt.Errorf("database %d has never had a key %s, as far as history reaches", db, quoted(args[1]))
+				}
+				out := bufio.NewWriter(c.OutOrStdout())
+				return errors.Join(printVersions(out, r.elements, asJSON), out.Flush())
+			})
+		},
+	}
+	c.Flags().IntVar(&db, "db", 0, "number of the database")
+	c.Flags().IntVar(&limit, "limit", 0, "print the newest so many only")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return c
+}
+
+// printVersions prints maps that all have the same fields: whatever the server
+// tells, and the time in words.
+func printVersions(w io.Writer, versions []reply, asJSON bool) error {
+	if asJSON {
+		e := newEncoder(w)
+		for i := range versions {
+			if err := e.Encode(versionObject(&versions[i])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	table := newTable(w)
+	for i := range versions {
+		v := &versions[i]
+		if i == 0 {
+			printHeader(table, v)
+		}
+		for f := 0; f+1 < len(v.elements); f += 2 {
+			name, value := v.elements[f].text, &v.elements[f+1]
+			if f > 0 {
+				fmt.Fprint(table, "\t")
+			}
+			fmt.Fprint(table, column(name, value))
+			if name == "ts" {
+				fmt.Fprint(table, "\t", replyTime(value))
+			}
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}
+
+func printHeader(w io.Writer, v *reply) {
+	var names []string
+	for f := 0; f+1 < len(v.elements); f += 2 {
+		name := strings.ToUpper(strings.TrimSuffix(v.elements[f].text, "_at"))
+		if names = append(names, name); name == "TS" {
+			names = append(names, "TIME")
+		}
+	}
+	fmt.Fprintln(w, strings.Join(names, "\t"))
+}
+
+func versionObject(v *reply) jsonObject {
+	var o jsonObject
+	for f := 0; f+1 < len(v.elements); f += 2 {
+		name, value := v.elements[f].text, &v.elements[f+1]
+		if o.add(name, value); name == "ts" {
+			o.add("time", replyTime(value))
+		}
+	}
+	return o
+}
+
+// column is a field's value in a table.
+func column(name string, v *reply) string {
+	switch {
+	case v.null || name == "deleted" && v.plain() != "true" || strings.HasPrefix(name, "expires") && v.text == "-1":
+		return "-"
+	case name == "deleted":
+		return "deleted"
+	case strings.HasPrefix(name, "expires"):
+		if ms, err := strconv.ParseInt(v.text, 10, 64); err == nil {
+			return clockTime(firn.Timestamp(ms * 1000))
+		}
+	case v.isAggregate():
+		return strings.TrimSpace(strings.ReplaceAll(v.format(""), "\n", ", "))
+	case v.mark == '$':
+		return word(v.text)
+	}
+	return v.plain()
+}
+
+// replyTime is the time of a timestamp in a reply.
+func replyTime(v *reply) string {
+	ts, err := strconv.ParseInt(v.text, 10, 64)
+	if err != nil {
+		return "-"
+	}
+	return clockTime(firn.Timestamp(ts))
+}

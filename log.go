@@ -1,0 +1,65 @@
+package firn
+
+import (
+	"fmt"
+
+	"github.com/firndb/firn/schema"
+)
+
+// logPage is how many rows of the log are read at once.
+const logPage = 512
+
+// Log calls fn with every version that was committed from a moment to another,
+// both included, in the order of commits, and returns its error. 0 for from is
+// the horizon, before which the log has gaps; 0 for to is the newest. table is
+// the name of the document's table, whether it was declared or not. What has a
+// policy of its own that keeps less may have less.
+//
+// A from before the horizon is a *CompactedError, and so is what was forgotten
+// while Log runs.
+func (s *Store) Log(from, to Timestamp, fn func(table string, doc *Document) error) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	newest := s.head.Newest()
+	if to == 0 || to > newest {
+		to = newest
+	}
+	if from == 0 {
+		from = s.horizon.Oldest()
+	}
+	session, err := s.engine.Session()
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	cat, err := readCatalog(session)
+	if err != nil {
+		return err
+	}
+	names := map[schema.TableID]string{}
+	for name, t := range cat {
+		names[t.ID] = name
+	}
+	cursor := schema.Cursor{TS: from}
+	for {
+		rows, err := session.Log(nil, cursor, to, logPage)
+		err = s.whole(cursor.TS, err)
+		if err == nil {
+			err = s.horizon.Check(cursor.TS)
+		}
+		if err != nil {
+			return fmt.Errorf("read the log from %d: %w", from, err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		for _, row := range rows {
+			if err := fn(names[row.Table], row); err != nil {
+				return err
+			}
+		}
+		end := rows[len(rows)-1]
+		cursor = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
+	}
+}
