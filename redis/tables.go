@@ -86,6 +86,10 @@ type catalog struct {
 	byScore   *firn.Index
 	byEnd     *firn.Index
 
+	// backdated is the earliest end, in ms, that was written since the sweeper
+	// looked and had passed already; 0 is none.
+	backdated atomic.Int64
+
 	byConsumer *firn.Index
 
 	databaseCount int          // how many databases there are, 1 and up
