@@ -27,9 +27,15 @@ var bars = withTypes(map[string]bar{
 	"embedded":                     {limit: 0.6, aim: 0.85},
 	"wal/P=1":                      {limit: 1200, aim: 700, atMost: true},
 	"at/versions=1000000":          {limit: 2, aim: 1.2, atMost: true},
+	"history/point":                {limit: 2, aim: 1.2, atMost: true},
+	"history/range":                {limit: 2, aim: 1.2, atMost: true},
+	"history/last":                 {limit: 1.5, aim: 1.1, atMost: true},
+	"history/bytes":                {limit: 250, aim: 200, atMost: true},
 	"open/clean":                   {limit: 1, aim: 0.2, atMost: true},
 	"open/killed":                  {limit: 3, aim: 1, atMost: true},
 	"memory/MiB":                   {limit: 250, aim: 150, atMost: true},
+	"expiry/keys/Firn":             {limit: 20, aim: 5, atMost: true},
+	"expiry/fields/Firn":           {limit: 20, aim: 5, atMost: true},
 	"stalls/Firn":                  {limit: 5, aim: 2, atMost: true},
 })
 

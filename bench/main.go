@@ -57,7 +57,9 @@ var measurements = []measurement{
 	{"memory", measureMemory},
 	{"open", measureOpen},
 	{"stalls", measureStalls},
+	{"expiry", measureExpiry},
 	{"at", measureAt},
+	{"history", measureHistory},
 	{"collections", measureCollections},
 }
 
