@@ -160,6 +160,9 @@ func TestVerdictNamesTheBar(t *testing.T) {
 // nobody is held to.
 func TestEveryBarHasItsRow(t *testing.T) {
 	keys := map[string]bool{"open/clean": true, "open/killed": true, "memory/MiB": true, "embedded": true, "stalls/Firn": true, "at/versions=1000000": true}
+	for _, name := range []string{"rate", "shrink", "bytes", "throughput", "p99"} {
+		keys["compaction/"+name] = true
+	}
 	for _, name := range []string{"point", "range", "last", "bytes"} {
 		keys["history/"+name] = true
 	}

@@ -60,6 +60,7 @@ var measurements = []measurement{
 	{"expiry", measureExpiry},
 	{"at", measureAt},
 	{"history", measureHistory},
+	{"compaction", measureCompaction},
 	{"collections", measureCollections},
 }
 
