@@ -26,7 +26,7 @@ func (s *Store) Log(from, to Timestamp, fn func(table string, doc *Document) err
 		to = newest
 	}
 	if from == 0 {
-		from = s.horizon.Oldest()
+		from = s.state.Oldest()
 	}
 	session, err := s.engine.Session()
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Store) Log(from, to Timestamp, fn func(table string, doc *Document) err
 	for {
 		rows, err := session.Log(nil, cursor, to, logPage)
 		err = s.whole(cursor.TS, err)
-		if err == nil {
-			err = s.horizon.Check(cursor.TS)
+		if oldest := s.state.Oldest(); err == nil && cursor.TS < oldest {
+			err = &CompactedError{Asked: cursor.TS, Oldest: oldest}
 		}
 		if err != nil {
 			return fmt.Errorf("read the log from %d: %w", from, err)

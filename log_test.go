@@ -62,7 +62,7 @@ func TestLogIsEveryVersionInOrder(t *testing.T) {
 	if err := s.Log(0, 0, func(string, *Document) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error of the function: got %v, want %v", err, stop)
 	}
-	if err := s.horizon.Advance(t.Context(), s.writer, two); err != nil {
+	if err := s.moveHorizon(t.Context(), two); err != nil {
 		t.Fatal(err)
 	}
 	for _, store := range []*Store{s, beside} {

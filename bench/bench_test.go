@@ -160,6 +160,12 @@ func TestVerdictNamesTheBar(t *testing.T) {
 // nobody is held to.
 func TestEveryBarHasItsRow(t *testing.T) {
 	keys := map[string]bool{"open/clean": true, "open/killed": true, "memory/MiB": true, "embedded": true, "stalls/Firn": true, "at/versions=1000000": true}
+	for _, name := range []string{"rate", "shrink", "bytes", "throughput", "p99"} {
+		keys["compaction/"+name] = true
+	}
+	for _, name := range []string{"point", "range", "last", "bytes"} {
+		keys["history/"+name] = true
+	}
 	pairs := []pair{{fsync: "no"}, {fsync: "everysec"}, {fsync: "always"}}
 	outcomes := map[row]*outcome{}
 	for _, p := range pairs {
@@ -176,6 +182,7 @@ func TestEveryBarHasItsRow(t *testing.T) {
 		}
 	}
 	keys["wal/P=1"], keys["wal/P=16"] = true, true
+	keys["expiry/keys/Firn"], keys["expiry/fields/Firn"] = true, true
 	for _, name := range []string{"queue", "zrank", "zrange", "zadd", "del", "hget"} {
 		keys["collections/"+name] = true
 	}

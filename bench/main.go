@@ -57,7 +57,10 @@ var measurements = []measurement{
 	{"memory", measureMemory},
 	{"open", measureOpen},
 	{"stalls", measureStalls},
+	{"expiry", measureExpiry},
 	{"at", measureAt},
+	{"history", measureHistory},
+	{"compaction", measureCompaction},
 	{"collections", measureCollections},
 }
 

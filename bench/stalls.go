@@ -74,7 +74,7 @@ func stallPhases(ctx context.Context, s *server, maintain string) (quiet, busy [
 		return nil, nil, err
 	}
 	settle(ctx, s.pid())
-	if quiet, err = pacedSets(ctx, s); err != nil {
+	if quiet, err = pacedSets(ctx, s, stallPhase); err != nil {
 		return nil, nil, err
 	}
 	if err := loadKeys(s, stallBacklog); err != nil {
@@ -83,7 +83,7 @@ func stallPhases(ctx context.Context, s *server, maintain string) (quiet, busy [
 	maintaining, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1) // room for the one result, so the goroutine ends without a receiver
 	go func() { ended <- maintainUntil(maintaining, s, maintain) }()
-	busy, err = pacedSets(ctx, s)
+	busy, err = pacedSets(ctx, s, stallPhase)
 	cancel()
 	return quiet, busy, errors.Join(err, <-ended)
 }
@@ -115,9 +115,9 @@ func maintainUntil(ctx context.Context, s *server, command string) error {
 	}
 }
 
-// pacedSets runs one phase and returns every request's latency.
-func pacedSets(ctx context.Context, s *server) ([]time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, stallPhase)
+// pacedSets sends for so long and returns every request's latency.
+func pacedSets(ctx context.Context, s *server, lasts time.Duration) ([]time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, lasts)
 	defer cancel()
 	var (
 		mu       sync.Mutex // guards what follows

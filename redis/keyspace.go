@@ -227,6 +227,9 @@ func (c *Call) write(s *slot, next keyDoc) error {
 	if err := c.Tx.Put(c.work.keys, s.id, newKeyDoc(c.Cmd.Name, &next)); err != nil {
 		return err
 	}
+	if end := next.firstEnd(); expired(end, c.now()) && end != s.key.firstEnd() {
+		c.work.noteBackdated(end)
+	}
 	c.touched(s, true)
 	if next.Created == 0 {
 		next.Created = c.Tx.Timestamp().Millis()

@@ -75,6 +75,18 @@ func (k *keyDoc) soundEnds() bool {
 // mayEnd says whether a key, or any of a hash's fields, has an end.
 func (k *keyDoc) mayEnd() bool { return k.Expires != 0 || k.Kind == kindHash && k.Value != nil }
 
+// firstEnd is when the first of a key and its fields ends, in ms; 0 if nothing
+// does.
+func (k *keyDoc) firstEnd() int64 {
+	if k.Value == nil || k.Kind != kindHash {
+		return k.Expires
+	}
+	if first := k.fieldEnds().first; first != 0 && (k.Expires == 0 || first < k.Expires) {
+		return first
+	}
+	return k.Expires
+}
+
 // ended says whether a key is gone at now ms: it has expired, or it is a hash
 // all of whose fields have.
 func (k *keyDoc) ended(now int64) bool {
@@ -108,6 +120,16 @@ func endKeys(id string, value []byte, add func(key []byte)) {
 	}
 	key := append(make([]byte, 0, 9+len(id)), id[:n]...)
 	add(append(schema.AppendInt(key, end), id[n:]...))
+}
+
+// noteBackdated tells the sweeper of an end that it may have passed.
+func (t *catalog) noteBackdated(end int64) {
+	for {
+		noted := t.backdated.Load()
+		if noted != 0 && noted <= end || t.backdated.CompareAndSwap(noted, end) {
+			return
+		}
+	}
 }
 
 // endedRange is the lifetimes of a hash that have ended at now ms, earliest
@@ -228,14 +250,15 @@ func (h *openedHash) forgetEnd(end int64) {
 // command: it looks at both ends of the index.
 func (c *Call) refreshEnds(h *openedHash) error {
 	var err error
-	h.ends, err = c.work.nearestEnds(c.R, h.key.UID, h.ends)
+	h.ends, err = c.work.nearestEnds(c.R, h.key.UID, h.ends, nil)
 	h.stale = false
 	return err
 }
 
 // nearestEnds looks up the earliest and the latest end of a hash, of which
-// bounds are known.
-func (t *catalog) nearestEnds(r firn.Reader, u uid, bounds fieldEnds) (fieldEnds, error) {
+// bounds are known. There is none before from, a key of the index, unless that
+// is nil.
+func (t *catalog) nearestEnds(r firn.Reader, u uid, bounds fieldEnds, from []byte) (fieldEnds, error) {
 	if bounds.count == 0 {
 		return fieldEnds{}, nil
 	}
@@ -245,6 +268,9 @@ func (t *catalog) nearestEnds(r firn.Reader, u uid, bounds fieldEnds) (fieldEnds
 		From:  schema.AppendInt(prefix[:len(prefix):len(prefix)], bounds.first),
 		To:    schema.AppendInt(prefix[:len(prefix):len(prefix)], bounds.last+1),
 		Limit: 1,
+	}
+	if from != nil {
+		near.From = from
 	}
 	exact := fieldEnds{count: bounds.count}
 	for _, found := range []*int64{&exact.first, &exact.last} {

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -256,31 +257,39 @@ func hPersist(c *Call) error {
 }
 
 // sweepFields removes up to limit fields that have ended from a hash that
-// lives on, and returns how many.
-func (t *catalog) sweepFields(tx *firn.Tx, doc *firn.Document, k *keyDoc, limit int) (n int, err error) {
+// lives on, and returns how many. from is a key of their index: if it is of
+// this hash, no field before it has an end. last is the key of the last field
+// that was removed.
+func (t *catalog) sweepFields(tx *firn.Tx, doc *firn.Document, k *keyDoc, from []byte, limit int) (n int, last []byte, err error) {
 	e := k.fieldEnds()
+	ended := t.endedRange(k.UID, e, tx.Moment().Millis(), limit)
+	if bytes.HasPrefix(from, appendUID(nil, k.UID)) && bytes.Compare(from, ended.From) > 0 {
+		ended.From = from
+	}
+	last = ended.From
 	var due []string
-	for item, err := range tx.Scan(t.endedRange(k.UID, e, tx.Moment().Millis(), limit)) {
+	for item, err := range tx.Scan(ended) {
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
+		last = []byte(item.Key)
 		e.first, _ = parseLifetime(item.Doc.Value)
 		due = append(due, item.Doc.ID)
 	}
 	for _, id := range due {
 		if err := tx.Delete(t.lifetimes, []byte(id), nil); err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		if err := tx.Delete(t.elements, []byte(id), nil); err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 	}
 	e.count -= int64(len(due))
-	if e, err = t.nearestEnds(tx, k.UID, e); err != nil {
-		return 0, err
+	if e, err = t.nearestEnds(tx, k.UID, e, last); err != nil {
+		return 0, nil, err
 	}
 	k.Length -= int64(len(due))
 	k.Version++
 	k.Value = e.encode()
-	return len(due), tx.Put(t.keys, []byte(doc.ID), newKeyDoc(operationFieldsExpired, k))
+	return len(due), last, tx.Put(t.keys, []byte(doc.ID), newKeyDoc(operationFieldsExpired, k))
 }

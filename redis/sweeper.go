@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,17 @@ import (
 
 const (
 	sweepInterval = 100 * time.Millisecond // Redis looks ten times a second, too
-	sweepBatch    = 500                    // keys and fields per transaction: others wait for one
+
+	// sweepBatch is how many keys and fields are ended in one transaction, at
+	// most. Others wait for it, so that it becomes smaller, down to
+	// minSweepBatch, while it takes longer than sweepBudget.
+	sweepBatch    = 128
+	minSweepBatch = 8
+	sweepBudget   = 2 * time.Millisecond
+
+	// sweepSlack is longer than any transaction takes: what a snapshot does not
+	// show yet ends later than so long before the snapshot.
+	sweepSlack = 10 * time.Second
 )
 
 // Sweeper ends keys, and fields of hashes, that have expired, so that history says when they went
@@ -32,6 +43,14 @@ type Sweeper struct {
 	databases *firn.Table
 	hashes    *catalog // where fields are
 
+	// Nothing before from is due, and of the hash that field belongs to no field
+	// before it, both keys of their indexes: what was ended stays in an
+	// index for as long as its history, and must not be walked over again.
+	// Ends only come behind the present moment, and those that do not are noted
+	// as backdated.
+	from, field []byte
+	batch       int // how many to end in the next transaction
+
 	// Expired is called for every key that was ended, in the order of the
 	// commits and before any later write to the key is answered. It must not
 	// block. db is the database that showed the key; whole is false if only
@@ -44,7 +63,7 @@ func NewSweeper(store *firn.Store) *Sweeper {
 	keys := store.Table(keysTable)
 	return &Sweeper{
 		store: store, keys: keys, expiry: keys.Index(expiryIndex), databases: store.Table(databasesTable),
-		hashes: newCatalog(store, 1),
+		hashes: newCatalog(store, 1), batch: sweepBatch,
 	}
 }
 
@@ -52,7 +71,7 @@ func NewSweeper(store *firn.Store) *Sweeper {
 // clients that listen hear of the keys that it ends.
 func (srv *Server) Sweeper() *Sweeper {
 	s := NewSweeper(srv.store)
-	s.server = srv
+	s.server, s.hashes = srv, srv.catalog
 	s.Expired = srv.expired
 	return s
 }
@@ -110,21 +129,41 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 }
 
 // due says whether a key has expired, by a look at the first entry of the
-// index.
+// index, and walks over those that have been ended beside the writer.
 func (s *Sweeper) due() (due bool, err error) {
+	if s.hashes.backdated.Load() != 0 {
+		return true, nil
+	}
 	err = s.store.View(func(snapshot *firn.Snapshot) error {
-		for _, err := range snapshot.Scan(s.expiredAt(snapshot, 1)) {
-			due = err == nil
-			return err
+		next := momentKey(snapshot.Moment().Millis() - sweepSlack.Milliseconds())
+		for item, err := range snapshot.Scan(s.expiredAt(snapshot, 1)) {
+			if err != nil {
+				return err
+			}
+			if due = true; string(next) > item.Key {
+				next = []byte(item.Key)
+			}
 		}
+		s.advance(next)
 		return nil
 	})
 	return due, err
 }
 
+// momentKey is what every key of the index that ends at ms or later begins
+// with, or comes after.
+func momentKey(ms int64) []byte { return schema.AppendInt(nil, ms) }
+
+// advance notes that nothing before next is due.
+func (s *Sweeper) advance(next []byte) {
+	if bytes.Compare(next, s.from) > 0 {
+		s.from = next
+	}
+}
+
 // expiredAt is the entries of keys that have expired, at most limit.
 func (s *Sweeper) expiredAt(r firn.Reader, limit int) firn.Range {
-	return firn.Range{Index: s.expiry, To: schema.AppendInt(nil, r.Moment().Millis()), Limit: limit}
+	return firn.Range{Index: s.expiry, From: s.from, To: momentKey(r.Moment().Millis()), Limit: limit}
 }
 
 // step ends up to sweepBatch keys that are due, in one transaction, and
@@ -144,6 +183,8 @@ type sweep struct {
 	sweeper *Sweeper
 	n       int // keys that it ended
 	gone    []goneKey
+	from    []byte // of the sweeper, afterwards
+	field   []byte
 	err     error
 	done    chan error // capacity 1: answering never blocks
 }
@@ -172,15 +213,21 @@ func (w *sweep) Transact(_ int, tx *firn.Tx) error {
 }
 
 func (w *sweep) end(tx *firn.Tx) error {
-	s := w.sweeper
-	var due []*firn.Document
-	for item, err := range tx.Scan(s.expiredAt(tx, sweepBatch)) {
+	s, began := w.sweeper, clock()
+	if end := s.hashes.backdated.Swap(0); end != 0 {
+		if early := momentKey(end); bytes.Compare(early, s.from) < 0 {
+			s.from = early
+		}
+	}
+	var due []firn.Item
+	for item, err := range tx.Scan(s.expiredAt(tx, s.batch)) {
 		if err != nil {
 			return err
 		}
-		due = append(due, item.Doc)
+		due = append(due, item)
 	}
-	touched, err := s.end(tx, due)
+	touched, err := w.endAll(tx, due)
+	s.adapt(clock() - began)
 	for _, k := range touched {
 		if k.whole {
 			w.n++
@@ -198,6 +245,8 @@ func (w *sweep) Done(_ firn.Timestamp, err error) {
 		err = w.err
 	}
 	if err == nil {
+		w.sweeper.advance(w.from)
+		w.sweeper.field = w.field
 		for _, k := range w.gone {
 			w.sweeper.Expired(k.db, k.key, k.whole)
 		}
@@ -241,29 +290,47 @@ func (s *Sweeper) locate(tx *firn.Tx, keys []swept) ([]goneKey, error) {
 	return found, nil
 }
 
-// end writes the tombstones of keys that have expired, and removes the fields
-// that have where the hash lives on, up to sweepBatch of them: what is left is
-// still due afterwards.
-func (s *Sweeper) end(tx *firn.Tx, due []*firn.Document) (done []swept, err error) {
-	fields := sweepBatch
-	for _, doc := range due {
+// adapt chooses how many keys and fields the next step takes.
+func (s *Sweeper) adapt(took time.Duration) {
+	switch {
+	case took > sweepBudget:
+		s.batch = max(s.batch/2, minSweepBatch)
+	case took < sweepBudget/2:
+		s.batch = min(s.batch*2, sweepBatch)
+	}
+}
+
+// endAll writes the tombstones of keys that have expired, and removes the
+// fields that have where the hash lives on, up to a batch of them: what is left
+// is still due afterwards.
+func (w *sweep) endAll(tx *firn.Tx, due []firn.Item) (done []swept, err error) {
+	s, now := w.sweeper, tx.Moment().Millis()
+	w.from = momentKey(now)
+	if len(due) == s.batch {
+		w.from = []byte(due[len(due)-1].Key)
+	}
+	w.field = s.field
+	fields := s.batch
+	for _, item := range due {
+		doc := item.Doc
 		k, err := parseKeyDoc(doc)
 		if err != nil {
 			return nil, err
 		}
-		whole := k.ended(tx.Moment().Millis())
+		whole := k.ended(now)
 		if whole {
 			note := newKeyDoc(operationExpired, &keyDoc{Kind: k.Kind, Version: k.Version + 1, Created: k.Created})
 			err = tx.Delete(s.keys, []byte(doc.ID), note)
 		} else {
 			var n int
-			n, err = s.hashes.sweepFields(tx, doc, &k, fields)
+			n, w.field, err = s.hashes.sweepFields(tx, doc, &k, w.field, fields)
 			fields -= n
 		}
 		if err != nil {
 			return nil, err
 		}
 		if done = append(done, swept{doc, whole}); fields == 0 {
+			w.from = []byte(item.Key)
 			break
 		}
 	}

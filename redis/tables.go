@@ -89,6 +89,10 @@ type catalog struct {
 	byScore   *firn.Index
 	byEnd     *firn.Index
 
+	// backdated is the earliest end, in ms, that was written since the sweeper
+	// looked and had passed already; 0 is none.
+	backdated atomic.Int64
+
 	byConsumer *firn.Index
 	byKind     [len(kindNames)][]*firn.Table // see elementTables
 

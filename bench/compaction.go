@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/firndb/firn"
+)
+
+const (
+	// compactedKeys are the documents of which -keys versions are written and
+	// forgotten.
+	compactedKeys = 1000
+
+	// compactedAfter is how far back history is kept, and the clock is put
+	// forward by twice as much.
+	compactedAfter = 24 * time.Hour
+)
+
+// compacter is a store that can be told to forget what has passed the horizon.
+type compacter interface {
+	Compact(ctx context.Context) error
+}
+
+// compact forgets what can be forgotten; ok is false if the store cannot be
+// told to.
+func compact(ctx context.Context, store any) (ok bool, err error) {
+	c, ok := store.(compacter)
+	if !ok {
+		return false, nil
+	}
+	return true, c.Compact(ctx)
+}
+
+// measureCompaction asks how fast history is forgotten, what that costs those
+// who write meanwhile, and how large the file is afterwards.
+func measureCompaction(ctx context.Context, l *lab) (s section, err error) {
+	s = section{
+		title: "Compaction",
+		method: fmt.Sprintf("*rows/s* and *shrink*: %d versions of %d documents, the horizon behind all of them, nothing else to do; "+
+			"then VACUUM, and the file against that of a store with the same documents written once. "+
+			"*bytes*: the file for each of %d keys that were SET ten times, after COMPACT and VACUUM. "+
+			"*SET*: redis-benchmark with 50 connections against a server that keeps a second of history and one that keeps all.",
+			l.cfg.keys, compactedKeys, l.cfg.keys/versionedKeys),
+		header: []string{"what", "figure", "bar"},
+	}
+	if ok, _ := compact(ctx, (*firn.Store)(nil)); !ok {
+		s.failure = "the store has no compactor"
+		return s, nil
+	}
+	rate, shrunk, err := compactIdle(ctx, l)
+	if err != nil {
+		return s, err
+	}
+	s.rows = append(s.rows,
+		[]string{"rows/s", showRate(rate), verdict("compaction/rate", rate)},
+		[]string{"shrink", showRatio(shrunk), verdict("compaction/shrink", shrunk)})
+	each, err := bytesPerLiveKey(ctx, l)
+	if err != nil {
+		return s, err
+	}
+	s.rows = append(s.rows, []string{"bytes", fmt.Sprintf("%.0f B", each), verdict("compaction/bytes", each)})
+	rps, p99, err := compactUnderLoad(ctx, l)
+	if err != nil {
+		return s, err
+	}
+	s.rows = append(s.rows,
+		[]string{"SET/s", showRatio(rps), verdict("compaction/throughput", rps)},
+		[]string{"SET p99", showRatio(p99), verdict("compaction/p99", p99)})
+	return s, nil
+}
+
+// compactIdle is how many rows are forgotten in a second, and how large the
+// file is then, in sizes of one that was written afresh.
+func compactIdle(ctx context.Context, l *lab) (rate, shrunk float64, err error) {
+	var ahead atomic.Int64
+	options := firn.Options{
+		Tables: pastTables, Durability: firn.None, Retention: compactedAfter,
+		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
+	}
+	path := filepath.Join(l.dir, "compacted.db")
+	store, err := firn.Open(path, options)
+	if err != nil {
+		return 0, 0, err
+	}
+	versions := l.cfg.keys / compactedKeys
+	for range versions {
+		if err = writeDocuments(ctx, store); err != nil {
+			return 0, 0, errors.Join(err, store.Close())
+		}
+	}
+	ahead.Store(int64(2 * compactedAfter))
+	began := time.Now()
+	_, err = compact(ctx, store)
+	took := time.Since(began)
+	if err == nil {
+		_, err = store.Vacuum(ctx)
+	}
+	if err := errors.Join(err, store.Close()); err != nil {
+		return 0, 0, err
+	}
+	fresh := filepath.Join(l.dir, "fresh.db")
+	if store, err = firn.Open(fresh, options); err != nil {
+		return 0, 0, err
+	}
+	if err := errors.Join(writeDocuments(ctx, store), store.Close()); err != nil {
+		return 0, 0, err
+	}
+	return float64(versions*compactedKeys) / took.Seconds(), ratio(float64(sizeBytes(path)), float64(sizeBytes(fresh))), nil
+}
+
+// writeDocuments writes each document once.
+func writeDocuments(ctx context.Context, store *firn.Store) error {
+	_, err := store.Update(ctx, func(tx *firn.Tx) error {
+		for i := range compactedKeys {
+			if err := tx.Put(store.Table("documents"), pastID(i), []byte(value64)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// bytesPerLiveKey is the size of a server's file for each key once the history
+// of all has passed the horizon.
+func bytesPerLiveKey(ctx context.Context, l *lab) (each float64, err error) {
+	server, err := l.subject("everysec", "--retention", "1s")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	if err := server.start(ctx); err != nil {
+		return 0, err
+	}
+	keys := l.cfg.keys / versionedKeys
+	for range versionedKeys {
+		if err := loadKeys(server, keys); err != nil {
+			return 0, err
+		}
+	}
+	settle(ctx, server.pid())
+	c, err := dial(server.addr())
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	for _, command := range []string{"COMPACT", "VACUUM", "CHECKPOINT"} {
+		if _, err := c.do(command); err != nil {
+			return 0, fmt.Errorf("%s: %w", command, err)
+		}
+	}
+	if err := countKeys(server, int64(keys)); err != nil {
+		return 0, err
+	}
+	c.close()
+	if err := server.stop(); err != nil {
+		return 0, err
+	}
+	return float64(sizeBytes(server.path())) / float64(keys), nil
+}
+
+// compactUnderLoad compares the throughput and the p99 of SET while history is
+// forgotten with those while all is kept, in turns.
+func compactUnderLoad(ctx context.Context, l *lab) (rps, p99 float64, err error) {
+	var figures [2]struct{ rps, p99 []float64 }
+	for range l.cfg.rounds {
+		for i, retention := range []string{"unlimited", "1s"} {
+			got, err := setWith(ctx, l, retention)
+			if err != nil {
+				return 0, 0, err
+			}
+			figures[i].rps = append(figures[i].rps, got.rps)
+			figures[i].p99 = append(figures[i].p99, float64(got.p99))
+		}
+	}
+	kept, forgot := figures[0], figures[1]
+	return ratio(median(forgot.rps), median(kept.rps)), ratio(median(forgot.p99), median(kept.p99)), nil
+}
+
+// setWith runs redis-benchmark against a server of its own.
+func setWith(ctx context.Context, l *lab, retention string) (got load, err error) {
+	server, err := l.subject("everysec", "--retention", retention)
+	if err != nil {
+		return got, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	if err := server.start(ctx); err != nil {
+		return got, err
+	}
+	if err := loadKeys(server, fewKeys); err != nil {
+		return got, fmt.Errorf("retention %s: %w", strconv.Quote(retention), err)
+	}
+	return redisBenchmark(ctx, server, row{fsync: "everysec", pipeline: 1}, 4*l.cfg.requests) // test 0 is SET
+}
