@@ -59,6 +59,14 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 			}
 			doc = Document{Value: text, JSON: true}
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done, err := s.state.Rewind(context.WithoutCancel(ctx), s.writer) // there may be more for a policy to forget than before
+		defer done()
+		if err != nil {
+			return writeError(err)
+		}
 		spent := s.state.Spent()
 		err = s.settings(ctx, func(tx *Tx) error {
 			for _, old := range spent {
@@ -75,7 +83,6 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 			s.state.Put(old, nil)
 		}
 		s.state.Put(scope, record)
-		s.state.Rewind() // there may be more for a policy to forget than before
 		s.compactor.Wake()
 		return nil
 	})
@@ -226,8 +233,9 @@ func (s *Store) reached(ts Timestamp) error {
 }
 
 // oldest is the oldest moment at which a document can be read. Where the
-// policy counts versions, that is the oldest of so many, which present sees;
-// if fewer have survived, those may be all that there ever were.
+// policy counts versions, that is the oldest of so many, which present sees,
+// counted back from what is held; if fewer have survived, those may be all
+// that there ever were.
 func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, error) {
 	if t.follows() {
 		return s.state.Floor(), nil // its owner knows
@@ -236,20 +244,31 @@ func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, er
 	if versions == 0 {
 		return oldest, nil
 	}
-	var survivor *Document
-	n := 0
-	for doc, err := range present.Versions(t.def, id, VersionRange{Newest: true, Limit: versions}) {
-		if err != nil {
-			return 0, err
-		}
-		survivor = doc
-		n++
+	held := s.held.Oldest(s.opts.Now())
+	survivor, n, err := lastOf(present.Versions(t.def, id, VersionRange{To: held, Newest: true, Limit: versions}))
+	if err == nil && survivor == nil { // nothing that was held, or held on to
+		survivor, _, err = lastOf(present.Versions(t.def, id, VersionRange{From: held, Limit: 1}))
 	}
 	switch {
-	case survivor == nil:
+	case err != nil:
+		return 0, err
+	case survivor == nil || n == 0 && versions == 1: // a tombstone may have gone, too
 		return applied, nil
 	case n == versions || survivor.Prev != 0:
 		return max(oldest, survivor.TS), nil
 	}
 	return oldest, nil
+}
+
+// lastOf is the last of some versions, nil if there is none, and how many they
+// are.
+func lastOf(versions iter.Seq2[*Document, error]) (last *Document, n int, err error) {
+	for doc, err := range versions {
+		if err != nil {
+			return nil, 0, err
+		}
+		last = doc
+		n++
+	}
+	return last, n, nil
 }

@@ -28,6 +28,7 @@ type pass struct {
 	applied schema.Timestamp
 	report  Report
 
+	from    schema.Timestamp     // of the chunk: what was replaced up to it was looked at before
 	bound   schema.Timestamp     // of the chunk: nothing replaced after it is condemned
 	shared  schema.Timestamp     // of the chunk: what is shared is condemned if it was replaced up to it
 	counted map[documentKey]bool // whose versions were counted in this chunk
@@ -64,29 +65,38 @@ const (
 // apply brings the policy's cursor to its horizon.
 func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 	w := &pass{c: c, ctx: ctx, policy: p}
-	used := c.opts.State.InUse()
-	w.single = len(used) == 1
 	for {
+		c.opts.State.settled()
 		from := c.opts.State.Progress(p)
-		to := c.opts.Bound()
+		// The horizon may have passed what is held before that was, or before
+		// somebody who has this policy now had it.
+		to := min(c.opts.Bound(), c.opts.Held(c.opts.Now()))
 		if p.Versions == 0 {
 			to = min(to, from.Horizon)
-		} else {
-			to = min(to, c.opts.Held(c.opts.Now()))
 		}
 		if to <= from.Cursor || ctx.Err() != nil {
 			return w.report, ctx.Err()
 		}
+		used := c.opts.State.InUse() // p may not be in use any more
+		w.single = len(used) == 1 && used[0] == p
+		before := w.report.Rows
 		end, err := w.chunk(from.Cursor, to)
 		if err != nil {
 			return w.report, err
+		}
+		if !c.opts.State.current(from) {
+			w.report.Rows = before
+			continue // what was found would be neither what the old policies say, nor the new
 		}
 		if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
 			return w.report, err
 		}
 		next := from
 		next.Cursor = end
-		if err := w.forget(&next); err != nil {
+		switch err := w.forget(&next); {
+		case err == errChanged:
+			w.report.Rows = before
+		case err != nil:
 			return w.report, err
 		}
 	}
@@ -96,7 +106,7 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 // chunk, and condemns. It returns the timestamp up to which it came.
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
 	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
-	w.shared = w.passedByAll()
+	w.from, w.shared = from, w.passedByAll()
 	w.page = firstPage
 	for end = from; end < to && len(w.batch.rows) < chunkRows; {
 		err := w.c.read(func(s schema.Session) (err error) {
@@ -117,6 +127,9 @@ func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error
 
 // errFull says that enough is condemned for one chunk.
 var errFull = errors.New("retention: chunk is full")
+
+// errChanged says that policies have changed since the chunk was looked at.
+var errChanged = errors.New("retention: policies have changed")
 
 // commits looks at a page of whole commits behind from; end is how far it
 // came.
@@ -189,7 +202,9 @@ func (w *pass) commit(rows []*schema.Row) error {
 		if !w.hasRow(o, row) {
 			continue
 		}
-		w.replace(row, o.before[i], true)
+		if err := w.replace(row, o.before[i], true); err != nil {
+			return err
+		}
 	}
 	for _, lost := range o.lost {
 		// What has scopes of its own in it is chosen document by document.
@@ -240,17 +255,22 @@ func (w *pass) passedByAll() schema.Timestamp {
 // replace condemns the version that row replaced, and row itself if it is a
 // tombstone that need not stay. before is the version replaced, if it was
 // read.
-func (w *pass) replace(row, before *schema.Row, tombstone bool) {
+func (w *pass) replace(row, before *schema.Row, tombstone bool) error {
 	t := w.c.opts.Table(row.Table)
 	w.applied = max(w.applied, row.TS)
 	if row.Prev != 0 {
 		w.condemn(&schema.Row{TS: row.Prev, Table: row.Table, ID: row.ID})
 	}
+	if t.Shared && row.Prev != 0 && row.Prev <= w.from {
+		if err := w.replaceSkipped(row); err != nil {
+			return err
+		}
+	}
 	if row.Deleted && tombstone {
 		w.condemn(&schema.Row{TS: row.TS, Table: row.Table, ID: row.ID})
 	}
 	if len(t.Indexes) == 0 || before == nil {
-		return
+		return nil
 	}
 	w.derived = w.deriver.Derive(w.derived[:0], t.Table, before, row)
 	for _, e := range w.derived[1:] {
@@ -258,6 +278,22 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) {
 			w.batch.keys = append(w.batch.keys, e)
 		}
 	}
+	return nil
+}
+
+// replaceSkipped does for the version that row replaced what no pass has done
+// that went by, because something could be read then that can not any more.
+// Otherwise what is older would stay, and be the newest one day.
+func (w *pass) replaceSkipped(row *schema.Row) error {
+	skipped, err := w.session.Row(row.Table, row.ID, row.Prev)
+	if err != nil || skipped == nil || skipped.Prev == 0 {
+		return err
+	}
+	before, err := w.session.Row(row.Table, row.ID, skipped.Prev)
+	if err != nil || before == nil {
+		return err
+	}
+	return w.replace(skipped, before, false)
 }
 
 // condemn takes a version.
@@ -288,6 +324,9 @@ func (w *pass) forget(next *Progress) error {
 	if w.policy.Versions > 0 && len(w.batch.rows) > 0 {
 		// First, so that nobody takes what is forgotten for what never was.
 		err := w.c.opts.State.Change(func() error {
+			if !w.c.opts.State.current(*next) {
+				return errChanged // to one that reaches back further than applied
+			}
 			now := w.c.opts.State.Progress(w.policy)
 			now.Applied = w.applied
 			return w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now)

@@ -45,18 +45,46 @@ func (p Policy) rank() int {
 func (s *State) Progress(p Policy) Progress {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.classes[p]
+	progress := s.classes[p]
+	progress.epoch = s.epoch
+	return progress
 }
 
 // Rewind makes every policy be applied anew to what it may not have met yet,
-// because scopes have changed their policies.
-func (s *State) Rewind() {
+// because scopes are about to change their policies, inside Change. The caller
+// calls done when they have, or have not. What a pass has found by then, or
+// finds until then, is void.
+func (s *State) Rewind(ctx context.Context, w Executor) (done func(), err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.epoch++
 	for p, progress := range s.classes {
 		progress.Cursor = 0
 		s.classes[p] = progress
 	}
+	rewound := maps.Clone(s.classes)
+	s.mu.Unlock()
+	done = func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.epoch++
+	}
+	// In the file before the policies are: a crash in between costs a walk.
+	if err = w.Exec(ctx, func(a schema.Appender) error { return s.store(a, rewound) }); err != nil {
+		err = fmt.Errorf("rewind: %w", err)
+	}
+	return done, err
+}
+
+// current says whether policies are as they were when p was read.
+func (s *State) current(p Progress) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return p.epoch == s.epoch
+}
+
+// settled waits until no policy is changing.
+func (s *State) settled() {
+	_ = s.Change(func() error { return nil })
 }
 
 // Advance moves how far a policy has been applied, in the file and then in
@@ -74,17 +102,24 @@ func (s *State) Advance(ctx context.Context, w Executor, p Policy, to Progress) 
 // transaction.
 func (s *State) write(a schema.Appender, p Policy, to Progress) error {
 	s.mu.Lock()
-	before, known := s.classes[p]
-	s.classes[p] = before.to(to)
+	classes := maps.Clone(s.classes)
+	classes[p] = classes[p].to(to, s.epoch)
+	s.mu.Unlock()
+	return s.store(a, classes)
+}
+
+// store writes how far policies have been applied, inside a transaction.
+func (s *State) store(a schema.Appender, classes map[Policy]Progress) error {
+	s.mu.Lock()
+	before := s.classes
+	s.classes = classes
 	oldest, _, _ := s.horizon(Scope{})
+	s.classes = before
+	s.mu.Unlock()
 	named := map[string]Progress{}
-	for p, progress := range s.classes {
+	for p, progress := range classes {
 		named[p.String()] = progress
 	}
-	if s.classes[p] = before; !known {
-		delete(s.classes, p)
-	}
-	s.mu.Unlock()
 	text, err := json.Marshal(named)
 	if err != nil {
 		return fmt.Errorf("encode progress: %w", err)
@@ -99,10 +134,15 @@ func (s *State) write(a schema.Appender, p Policy, to Progress) error {
 func (s *State) advanced(p Policy, to Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.classes[p] = s.classes[p].to(to)
+	s.classes[p] = s.classes[p].to(to, s.epoch)
 	s.derive()
 }
 
-func (p Progress) to(next Progress) Progress {
+// to is the progress after next, whose cursor is void if the policies have
+// changed since it was read.
+func (p Progress) to(next Progress, epoch int64) Progress {
+	if next.epoch != epoch {
+		next.Cursor = p.Cursor
+	}
 	return Progress{Horizon: max(p.Horizon, next.Horizon), Cursor: next.Cursor, Applied: max(p.Applied, next.Applied)}
 }

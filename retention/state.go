@@ -25,6 +25,8 @@ type Progress struct {
 	Horizon schema.Timestamp `json:"horizon,omitempty"`
 	Cursor  schema.Timestamp `json:"cursor,omitempty"`
 	Applied schema.Timestamp `json:"applied,omitempty"`
+
+	epoch int64 // of the state that it was read from
 }
 
 // State is how much of whose history is kept: the policies that are set, and
@@ -40,6 +42,7 @@ type State struct {
 	created  schema.Timestamp
 	records  map[Scope]Record
 	classes  map[Policy]Progress
+	epoch    int64                       // grows when policies begin to change, and when they have
 	groups   map[string]schema.Timestamp // from when on all scopes with a record can be read; "": of every group
 
 	oldest  atomic.Int64 // the store's horizon
