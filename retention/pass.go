@@ -84,19 +84,11 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 		if err != nil {
 			return w.report, err
 		}
-		if !c.opts.State.current(from) {
-			w.report.Rows = before
-			continue // what was found would be neither what the old policies say, nor the new
-		}
-		if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
-			return w.report, err
-		}
 		next := from
 		next.Cursor = end
-		switch err := w.forget(&next); {
-		case err == errChanged:
+		if err := w.forget(&next); err == errChanged {
 			w.report.Rows = before
-		case err != nil:
+		} else if err != nil {
 			return w.report, err
 		}
 	}
@@ -319,21 +311,31 @@ const (
 	stepItems  = 256 // deleted between two looks at the clock
 )
 
-// forget deletes what the chunk has condemned, and saves the progress.
+// forget deletes what the chunk has condemned, and saves the progress; it
+// returns errChanged if policies have changed since that was read: what was
+// found is neither what the old ones say then, nor the new.
 func (w *pass) forget(next *Progress) error {
-	if w.policy.Versions > 0 && len(w.batch.rows) > 0 {
-		// First, so that nobody takes what is forgotten for what never was.
-		err := w.c.opts.State.Change(func() error {
-			if !w.c.opts.State.current(*next) {
-				return errChanged // to one that reaches back further than applied
+	state := w.c.opts.State
+	switch counts := w.policy.Versions > 0; {
+	case counts && len(w.batch.rows) > 0:
+		// First, so that nobody takes what is forgotten for what never was, and
+		// a policy that comes reaches back no further.
+		err := state.Change(func() error {
+			if !state.current(*next) {
+				return errChanged
 			}
-			now := w.c.opts.State.Progress(w.policy)
+			now := state.Progress(w.policy)
 			now.Applied = w.applied
-			return w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now)
+			return state.Advance(w.ctx, w.c.opts.Writer, w.policy, now)
 		})
 		if err != nil {
 			return err
 		}
+	case !state.current(*next):
+		return errChanged
+	}
+	if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
+		return err
 	}
 	if err := w.forgetBatch(next); err != nil {
 		return err
