@@ -1,6 +1,7 @@
 package firn
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -68,11 +69,48 @@ func (c *checker) run() (err error) {
 	if err := state.Load(c.s, created, retention.Policy{}); err != nil {
 		return err
 	}
-	c.forgotten = state.Forgotten()
+	starts, err := c.starts()
+	if err != nil {
+		return err
+	}
+	c.forgotten = max(state.Forgotten(), starts)
 	if err := c.indexes(); err != nil {
 		return err
 	}
 	return c.log()
+}
+
+// starts is the latest moment up to which a scope was told to forget.
+func (c *checker) starts() (latest Timestamp, err error) {
+	cat, err := readCatalog(c.s)
+	if err != nil {
+		return 0, err
+	}
+	id := cat[retentionTable].ID
+	last := schema.Entry{Index: schema.ByID(id)}
+	for {
+		page, err := c.s.Entries(nil, last, checkPage)
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range page {
+			if e.Index != last.Index {
+				return latest, nil
+			}
+			row, err := c.s.Row(id, e.Key, e.TS)
+			if err != nil {
+				return 0, err
+			}
+			var record retention.Record
+			if row != nil && !row.Deleted && json.Unmarshal(row.Value, &record) == nil { // Open says what is wrong with it
+				latest = max(latest, record.Start)
+			}
+			last = e
+		}
+		if len(page) < checkPage {
+			return latest, nil
+		}
+	}
 }
 
 // indexes looks every entry up in the log.

@@ -32,6 +32,7 @@ type pass struct {
 	bound   schema.Timestamp     // of the chunk: nothing replaced after it is condemned
 	shared  schema.Timestamp     // of the chunk: what is shared is condemned if it was replaced up to it
 	counted map[documentKey]bool // whose versions were counted in this chunk
+	gone    map[version]bool     // of ranges that are owned, condemned in this chunk
 	last    []*schema.Row        // the commit that commitAt has read
 }
 
@@ -97,7 +98,7 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 // chunk looks at the commits behind from, up to to, or as many as make a
 // chunk, and condemns. It returns the timestamp up to which it came.
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
-	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
+	w.batch, w.lost, w.counted, w.gone, w.last, w.bound = condemned{}, nil, nil, nil, nil, to
 	w.from, w.shared = from, w.passedByAll()
 	w.page = firstPage
 	for end = from; end < to && len(w.batch.rows) < chunkRows; {
@@ -249,6 +250,9 @@ func (w *pass) passedByAll() schema.Timestamp {
 // read.
 func (w *pass) replace(row, before *schema.Row, tombstone bool) error {
 	t := w.c.opts.Table(row.Table)
+	if held, err := w.outlived(t, row); held || err != nil {
+		return err
+	}
 	w.applied = max(w.applied, row.TS)
 	if row.Prev != 0 {
 		w.condemn(&schema.Row{TS: row.Prev, Table: row.Table, ID: row.ID})
@@ -271,6 +275,31 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) error {
 		}
 	}
 	return nil
+}
+
+// outlived says that something stays that is older than the version that row
+// replaced: that must stay, too, and row with it, or the oldest would be the
+// newest one day. It is so where a range has come from an owner whose policy
+// keeps more.
+func (w *pass) outlived(t *Table, row *schema.Row) (bool, error) {
+	if !t.Owned || t.Scope != nil || row.Prev == 0 || w.single && w.policy.Versions == 0 {
+		return false, nil
+	}
+	replaced, err := w.session.Row(row.Table, row.ID, row.Prev)
+	if err != nil || replaced == nil {
+		return false, err
+	}
+	if replaced.Prev != 0 && !w.gone[version{documentKey{row.Table, row.ID}, replaced.Prev}] {
+		older, err := w.session.Row(row.Table, row.ID, replaced.Prev)
+		if older != nil || err != nil {
+			return true, err
+		}
+	}
+	if w.gone == nil {
+		w.gone = map[version]bool{}
+	}
+	w.gone[version{documentKey{row.Table, row.ID}, row.Prev}] = true
+	return false, nil
 }
 
 // replaceSkipped does for the version that row replaced what no pass has done

@@ -18,6 +18,12 @@ type documentKey struct {
 	id    string
 }
 
+// version names a version of a document.
+type version struct {
+	documentKey
+	ts schema.Timestamp
+}
+
 // countCommit trims the documents of a commit that have too many versions. It
 // returns errFull when enough is condemned for one chunk.
 func (w *pass) countCommit(rows []*schema.Row) error {
@@ -135,7 +141,7 @@ func (c *Compactor) Forget(ctx context.Context, id schema.TableID, document stri
 	w := &pass{c: c, ctx: ctx, policy: p}
 	before = min(before, c.opts.Bound(), c.opts.Held(c.opts.Now()))
 	for more := true; more; {
-		w.batch, w.lost, w.last = condemned{}, nil, nil
+		w.batch, w.lost, w.gone, w.last = condemned{}, nil, nil, nil
 		err := c.read(func(s schema.Session) error {
 			w.session = s
 			newest, err := s.Versions(nil, schema.ByID(id), document, 0, before, true, 1)
