@@ -22,21 +22,6 @@ const (
 	compactedAfter = 24 * time.Hour
 )
 
-// compacter is a store that can be told to forget what has passed the horizon.
-type compacter interface {
-	Compact(ctx context.Context) error
-}
-
-// compact forgets what can be forgotten; ok is false if the store cannot be
-// told to.
-func compact(ctx context.Context, store any) (ok bool, err error) {
-	c, ok := store.(compacter)
-	if !ok {
-		return false, nil
-	}
-	return true, c.Compact(ctx)
-}
-
 // measureCompaction asks how fast history is forgotten, what that costs those
 // who write meanwhile, and how large the file is afterwards.
 func measureCompaction(ctx context.Context, l *lab) (s section, err error) {
@@ -48,10 +33,6 @@ func measureCompaction(ctx context.Context, l *lab) (s section, err error) {
 			"*SET*: redis-benchmark with 50 connections against a server that keeps a second of history and one that keeps all.",
 			l.cfg.keys, compactedKeys, l.cfg.keys/versionedKeys),
 		header: []string{"what", "figure", "bar"},
-	}
-	if ok, _ := compact(ctx, (*firn.Store)(nil)); !ok {
-		s.failure = "the store has no compactor"
-		return s, nil
 	}
 	rate, shrunk, err := compactIdle(ctx, l)
 	if err != nil {
@@ -96,7 +77,7 @@ func compactIdle(ctx context.Context, l *lab) (rate, shrunk float64, err error) 
 	}
 	ahead.Store(int64(2 * compactedAfter))
 	began := time.Now()
-	_, err = compact(ctx, store)
+	_, err = store.Compact(ctx)
 	took := time.Since(began)
 	if err == nil {
 		_, err = store.Vacuum(ctx)
