@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/firndb/firn/schema"
 )
@@ -114,9 +115,7 @@ func (w *pass) forgetOrphan(o orphan) error {
 				return err
 			}
 		}
-		w.batch, b = b, w.batch
-		err = w.forgetBatch(nil)
-		if w.batch = b; err != nil {
+		if err := w.forgetWhole(b); err != nil {
 			return err
 		}
 		after = entries[len(entries)-1]
@@ -143,7 +142,7 @@ func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []sch
 				continue
 			}
 			w.report.Rows++
-			b.rows = append(b.rows, &schema.Row{TS: e.TS, Table: t.ID, ID: e.Key})
+			b.add(&schema.Row{TS: e.TS, Table: t.ID, ID: e.Key})
 			if err := w.orphanKeys(s, t, e, &b); err != nil {
 				return err
 			}
@@ -185,6 +184,47 @@ func (w *pass) orphanKeys(s schema.Session, t *Table, e schema.Entry, b *condemn
 	for _, d := range w.derived[1:] {
 		d.TS = schema.MaxTimestamp // the entry that ends it, too
 		b.keys = append(b.keys, d)
+	}
+	return nil
+}
+
+// forgetWhole deletes versions, each in one transaction with its entries: what
+// nobody owns is not found again once it has no entry. They lie in the order of
+// these.
+func (w *pass) forgetWhole(b condemned) error {
+	slices.SortFunc(b.keys, compareEntries)
+	for !b.empty() {
+		left := b
+		err := w.slice(func(a schema.Appender, until time.Time) error {
+			left = b
+			return left.deleteWhole(a, until)
+		})
+		if err != nil {
+			return err
+		}
+		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
+		b = left
+	}
+	return nil
+}
+
+func (b *condemned) deleteWhole(a schema.Appender, until time.Time) error {
+	for !b.empty() && !time.Now().After(until) {
+		if n := min(stepItems, len(b.keys)); n > 0 {
+			if err := a.Forget(b.keys[:n]); err != nil {
+				return err
+			}
+			b.keys = b.keys[n:]
+			continue
+		}
+		n := stepLength(b.entries)
+		if err := a.DeleteEntries(b.entries[:n]); err != nil {
+			return err
+		}
+		if err := a.DeleteRows(b.rows[:n]); err != nil {
+			return err
+		}
+		b.entries, b.rows = b.entries[n:], b.rows[n:]
 	}
 	return nil
 }

@@ -33,20 +33,28 @@ type pass struct {
 	last    []*schema.Row        // the commit that commitAt has read
 }
 
-// condemned is what is to be deleted in the next slices.
+// condemned is what is to be deleted in the next slices: entries in the order
+// of the indexes, rows in that of the log, so that each page is met once.
 type condemned struct {
-	rows []*schema.Row  // and the entry by id of each
-	keys []schema.Entry // of declared indexes: everything up to TS that leads to ID
+	keys    []schema.Entry // of declared indexes: everything up to TS that leads to ID
+	entries []schema.Entry // by id
+	rows    []*schema.Row
 }
 
-// sort brings what is condemned into the order of the indexes.
+// add takes a version and its entry by id.
+func (b *condemned) add(row *schema.Row) {
+	b.rows = append(b.rows, row)
+	b.entries = append(b.entries, schema.Entry{Index: schema.ByID(row.Table), Key: row.ID, TS: row.TS})
+}
+
 func (b *condemned) sort() {
-	slices.SortFunc(b.rows, func(a, b *schema.Row) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), strings.Compare(a.ID, b.ID), cmp.Compare(a.TS, b.TS))
-	})
-	slices.SortFunc(b.keys, func(a, b schema.Entry) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
-	})
+	slices.SortFunc(b.keys, compareEntries)
+	slices.SortFunc(b.entries, compareEntries)
+	slices.SortFunc(b.rows, func(a, b *schema.Row) int { return cmp.Compare(a.TS, b.TS) })
+}
+
+func compareEntries(a, b schema.Entry) int {
+	return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key), cmp.Compare(a.TS, b.TS))
 }
 
 // A chunk of the log is looked at before what it condemns is deleted. The
@@ -97,12 +105,16 @@ func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error
 	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
 	w.page = firstPage
 	for end = from; end < to && len(w.batch.rows) < chunkRows; {
+		began := time.Now()
 		err := w.c.read(func(s schema.Session) (err error) {
 			w.session = s
 			end, err = w.commits(end, to)
 			return err
 		})
 		w.session = nil
+		if err == nil && w.busy() {
+			err = w.rest(time.Since(began))
+		}
 		if err == errFull {
 			return end, nil
 		}
@@ -244,7 +256,7 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) {
 // condemn takes a version.
 func (w *pass) condemn(row *schema.Row) {
 	w.report.Rows++
-	w.batch.rows = append(w.batch.rows, row)
+	w.batch.add(row)
 }
 
 // before reads the version that row replaced, if it is needed and still there.
@@ -260,7 +272,7 @@ func (w *pass) before(t *Table, row *schema.Row) (*schema.Row, error) {
 const (
 	busySlice  = 2 * time.Millisecond
 	quietSlice = 20 * time.Millisecond
-	leaveAlone = 4
+	leaveAlone = 8
 	stepItems  = 256 // deleted between two looks at the clock
 )
 
@@ -317,20 +329,32 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 		return err
 	}
 	budget := quietSlice
-	commits := w.c.opts.Commits()
-	busy := commits != w.c.seen
-	if w.c.seen = commits; busy {
+	busy := w.busy()
+	if busy {
 		budget = busySlice
 	}
-	var took time.Duration
+	var began time.Time
 	err := w.c.opts.Writer.Exec(w.ctx, func(a schema.Appender) error {
-		began := time.Now()
-		defer func() { took = time.Since(began) }()
+		began = time.Now()
 		return fn(a, began.Add(budget))
 	})
 	if err != nil || !busy {
 		return err
 	}
+	return w.rest(time.Since(began))
+}
+
+// busy says whether anything was committed since it was last asked.
+func (w *pass) busy() bool {
+	commits := w.c.opts.Commits()
+	busy := commits != w.c.seen
+	w.c.seen = commits
+	return busy
+}
+
+// rest leaves the machine to others for some time, after it was kept from them
+// for took.
+func (w *pass) rest(took time.Duration) error {
 	select {
 	case <-w.ctx.Done():
 	case <-time.After(leaveAlone * took):
@@ -338,48 +362,40 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 	return w.ctx.Err()
 }
 
-func (b *condemned) empty() bool { return len(b.rows)+len(b.keys) == 0 }
+func (b *condemned) empty() bool { return len(b.keys)+len(b.entries)+len(b.rows) == 0 }
 
 // deleteSome deletes until the time is up, and takes away what it has deleted:
-// entries first, and no row without its own.
+// the index before the documents. Rows whose entries went in an earlier slice
+// are condemned again should this be the last one before a crash.
 func (b *condemned) deleteSome(a schema.Appender, until time.Time) error {
 	for !b.empty() && !time.Now().After(until) {
-		if len(b.keys) > 0 {
+		var err error
+		switch {
+		case len(b.keys) > 0:
 			n := min(stepItems, len(b.keys))
-			if err := a.Forget(b.keys[:n]); err != nil {
-				return err
-			}
+			err = a.Forget(b.keys[:n])
 			b.keys = b.keys[n:]
-			continue
+		case len(b.entries) > 0:
+			n := stepLength(b.entries)
+			err = a.DeleteEntries(b.entries[:n])
+			b.entries = b.entries[n:]
+		default:
+			n := min(stepItems, len(b.rows))
+			err = a.DeleteRows(b.rows[:n])
+			b.rows = b.rows[n:]
 		}
-		n := stepLength(b.rows)
-		if err := deleteRows(a, b.rows[:n]); err != nil {
+		if err != nil {
 			return err
 		}
-		b.rows = b.rows[n:]
 	}
 	return nil
 }
 
-// deleteRows deletes versions with their entries by id.
-func deleteRows(a schema.Appender, rows []*schema.Row) error {
-	entries := make([]schema.Entry, len(rows))
-	for i, row := range rows {
-		entries[i] = schema.Entry{Index: schema.ByID(row.Table), Key: row.ID, TS: row.TS}
-	}
-	if err := a.DeleteEntries(entries); err != nil {
-		return err
-	}
-	inLog := slices.Clone(rows)
-	slices.SortFunc(inLog, func(a, b *schema.Row) int { return cmp.Compare(a.TS, b.TS) }) // goes fastest
-	return a.DeleteRows(inLog)
-}
-
-// stepLength is how many rows make a step: at least stepItems, and then up to
-// the end of a document, whose entries are cheaper to touch once.
-func stepLength(rows []*schema.Row) int {
-	n := min(stepItems, len(rows))
-	for n < len(rows) && n < 2*stepItems && rows[n].Table == rows[n-1].Table && rows[n].ID == rows[n-1].ID {
+// stepLength is how many entries make a step: at least stepItems, and then up
+// to the end of a key, which is cheaper to touch once.
+func stepLength(entries []schema.Entry) int {
+	n := min(stepItems, len(entries))
+	for n < len(entries) && n < 2*stepItems && entries[n].Index == entries[n-1].Index && entries[n].Key == entries[n-1].Key {
 		n++
 	}
 	return n
