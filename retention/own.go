@@ -142,7 +142,7 @@ func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []sch
 				continue
 			}
 			w.report.Rows++
-			b.add(&schema.Row{TS: e.TS, Table: t.ID, ID: e.Key})
+			b.rows = append(b.rows, version{t.ID, e.TS, e.Key})
 			if err := w.orphanKeys(s, t, e, &b); err != nil {
 				return err
 			}
@@ -192,7 +192,7 @@ func (w *pass) orphanKeys(s schema.Session, t *Table, e schema.Entry, b *condemn
 // nobody owns is not found again once it has no entry. They lie in the order of
 // these.
 func (w *pass) forgetWhole(b condemned) error {
-	slices.SortFunc(b.keys, compareEntries)
+	b.sortEntries()
 	for !b.empty() {
 		left := b
 		err := w.slice(func(a schema.Appender, until time.Time) error {
@@ -217,14 +217,14 @@ func (b *condemned) deleteWhole(a schema.Appender, until time.Time) error {
 			b.keys = b.keys[n:]
 			continue
 		}
-		n := stepLength(b.entries)
-		if err := a.DeleteEntries(b.entries[:n]); err != nil {
+		n := stepLength(b.rows)
+		if err := a.DeleteEntries(entriesOf(b.rows[:n])); err != nil {
 			return err
 		}
-		if err := a.DeleteRows(b.rows[:n]); err != nil {
+		if err := a.DeleteRows(rowsOf(b.rows[:n])); err != nil {
 			return err
 		}
-		b.entries, b.rows = b.entries[n:], b.rows[n:]
+		b.rows = b.rows[n:]
 	}
 	return nil
 }
