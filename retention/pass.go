@@ -121,7 +121,7 @@ func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error
 		})
 		w.session = nil
 		if err == nil && w.busy() {
-			err = w.rest(time.Since(began))
+			err = w.rest(leaveReading * time.Since(began)) // only the processor is shared
 		}
 		if err == errFull {
 			return end, nil
@@ -300,12 +300,14 @@ func (r *recent) add(row *schema.Row) {
 }
 
 // Slices: how long the writer is kept at once, while there are commits and
-// while there are none, and how many times as long it is left alone then.
+// while there are none; and how many times as long it is left alone then, and
+// the file is not read after it was.
 const (
-	busySlice  = 2 * time.Millisecond
-	quietSlice = 20 * time.Millisecond
-	leaveAlone = 4
-	stepItems  = 256 // deleted between two looks at the clock
+	busySlice    = 2 * time.Millisecond
+	quietSlice   = 20 * time.Millisecond
+	leaveWriter  = 4
+	leaveReading = 1
+	stepItems    = 256 // deleted between two looks at the clock
 )
 
 // forget deletes what the chunk has condemned, and saves the progress.
@@ -376,7 +378,7 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 	if err != nil || !busy {
 		return err
 	}
-	return w.rest(time.Since(began))
+	return w.rest(leaveWriter * time.Since(began))
 }
 
 // busy says whether anything was committed since it was last asked.
@@ -387,12 +389,11 @@ func (w *pass) busy() bool {
 	return busy
 }
 
-// rest leaves the machine to others for some time, after it was kept from them
-// for took.
-func (w *pass) rest(took time.Duration) error {
+// rest leaves the machine to others for some time.
+func (w *pass) rest(d time.Duration) error {
 	select {
 	case <-w.ctx.Done():
-	case <-time.After(leaveAlone * took):
+	case <-time.After(d):
 	}
 	return w.ctx.Err()
 }
