@@ -103,12 +103,13 @@ type Compactor struct {
 	mu    sync.Mutex
 	wake  chan struct{} // capacity 1: a pass is wanted soon
 	stats compactorStats
+	sizes sizes
 	seen  int64 // commits at the last slice; guarded by mu
 }
 
 // NewCompactor makes a compactor. Nothing happens until Run, or Compact.
 func NewCompactor(o CompactorOptions) *Compactor {
-	return &Compactor{opts: o, wake: make(chan struct{}, 1)}
+	return &Compactor{opts: o, wake: make(chan struct{}, 1), sizes: defaultSizes}
 }
 
 // How often a pass begins, and how long after one that has failed.

@@ -105,6 +105,9 @@ func (w *pass) forgetOrphan(o orphan) error {
 	t := w.c.opts.Table(o.table)
 	after := schema.Entry{Index: schema.ByID(o.table), Key: o.prefix}
 	for {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		entries, b, inner, err := w.orphanPage(t, o, after)
 		if err != nil || len(entries) == 0 {
 			return err
@@ -127,7 +130,7 @@ func (w *pass) forgetOrphan(o orphan) error {
 // they owned at its end.
 func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []schema.Entry, b condemned, inner []orphan, err error) {
 	err = w.c.read(func(s schema.Session) error {
-		entries, err = s.Entries(nil, after, orphanPage)
+		entries, err = s.Entries(nil, after, w.c.sizes.orphanPage)
 		if err != nil {
 			return err
 		}

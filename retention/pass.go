@@ -17,6 +17,7 @@ type pass struct {
 	c       *Compactor
 	ctx     context.Context
 	policy  Policy
+	counts  bool           // versions; else the pass follows the horizon
 	single  bool           // everything has this policy
 	session schema.Session // of the chunk at hand
 
@@ -55,6 +56,10 @@ func (b *condemned) sort() {
 const (
 	chunkRows = 1 << 16
 
+	// chunkWalk is how many rows of the log a chunk has at most, so that little
+	// is lost if the walk ends in the middle.
+	chunkWalk = 1 << 20
+
 	// pageBytes is about how much of the log is in memory at once.
 	pageBytes            = 4 << 20
 	firstPage, largePage = 64, 4096 // rows
@@ -63,32 +68,54 @@ const (
 // apply brings the policy's cursor to its horizon.
 func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 	w := &pass{c: c, ctx: ctx, policy: p}
-	used := c.opts.State.InUse()
-	w.single = len(used) == 1
+	w.single = len(c.opts.State.InUse()) == 1
+	err := w.walk()
+	if err == nil && p.Versions > 0 {
+		w.counts = true
+		err = w.walk()
+	}
+	return w.report, err
+}
+
+// walk goes along the log as far as it may.
+func (w *pass) walk() error {
 	for {
-		from := c.opts.State.Progress(p)
-		to := c.opts.Bound()
-		if p.Versions == 0 {
-			to = min(to, from.Horizon)
-		} else {
-			to = min(to, c.opts.Held(c.opts.Now()))
+		progress := w.c.opts.State.Progress(w.policy)
+		cursor := progress.cursor(w.policy, w.counts)
+		to := w.mayForget()
+		if !w.counts {
+			to = min(to, progress.Horizon)
 		}
-		if to <= from.Cursor || ctx.Err() != nil {
-			return w.report, ctx.Err()
+		if to <= *cursor || w.ctx.Err() != nil {
+			return w.ctx.Err()
 		}
-		end, err := w.chunk(from.Cursor, to)
+		end, err := w.chunk(*cursor, to)
 		if err != nil {
-			return w.report, err
+			return err
 		}
-		if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
-			return w.report, err
-		}
-		next := from
-		next.Cursor = end
-		if err := w.forget(&next); err != nil {
-			return w.report, err
+		*cursor = end
+		if err := w.forget(&progress); err != nil && err != errStale {
+			return err
 		}
 	}
+}
+
+// cursor is where a walk is: one that follows the horizon of a policy that
+// counts versions has a cursor of its own.
+func (p *Progress) cursor(policy Policy, counts bool) *schema.Timestamp {
+	if policy.Versions > 0 && !counts {
+		return &p.Pruned
+	}
+	return &p.Cursor
+}
+
+// mayForget is the newest moment up to which the pass may delete what its
+// policy does not keep.
+func (w *pass) mayForget() schema.Timestamp {
+	if !w.counts {
+		return w.c.opts.Bound() // no horizon has passed what is held
+	}
+	return min(w.c.opts.Bound(), w.c.opts.Held(w.c.opts.Now()))
 }
 
 // chunk looks at the commits behind from, up to to, or as many as make a
@@ -96,7 +123,11 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
 	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
 	w.page = firstPage
-	for end = from; end < to && len(w.batch.rows) < chunkRows; {
+	walked := w.report.Walked
+	for end = from; end < to && len(w.batch.rows) < w.c.sizes.chunkRows && w.report.Walked-walked < w.c.sizes.chunkWalk; {
+		if err := w.ctx.Err(); err != nil {
+			return end, err
+		}
 		err := w.c.read(func(s schema.Session) (err error) {
 			w.session = s
 			end, err = w.commits(end, to)
@@ -176,7 +207,7 @@ func commitLength(rows []*schema.Row) int {
 // commit condemns what the rows of one commit have replaced, as far as the
 // pass's policy holds for it.
 func (w *pass) commit(rows []*schema.Row) error {
-	if w.policy.Versions > 0 {
+	if w.counts {
 		return w.countCommit(rows)
 	}
 	o, err := w.ownership(rows)
@@ -264,24 +295,56 @@ const (
 	stepItems  = 256 // deleted between two looks at the clock
 )
 
+// sizes are the limits above. Tests have smaller ones.
+type sizes struct {
+	chunkRows             int
+	chunkWalk             int64
+	stepItems             int
+	busySlice, quietSlice time.Duration
+	orphanPage            int
+}
+
+var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage}
+
 // forget deletes what the chunk has condemned, and saves the progress.
 func (w *pass) forget(next *Progress) error {
-	if w.policy.Versions > 0 && len(w.batch.rows) > 0 {
-		// First, so that nobody takes what is forgotten for what never was.
-		err := w.c.opts.State.Change(func() error {
-			now := w.c.opts.State.Progress(w.policy)
-			now.Applied = w.applied
-			return w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now)
-		})
-		if err != nil {
+	if w.counts && len(w.batch.rows)+len(w.lost) > 0 {
+		if err := w.announce(*next); err != nil {
 			return err
 		}
+	}
+	if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
+		return err
 	}
 	if err := w.forgetBatch(next); err != nil {
 		return err
 	}
 	w.c.opts.State.advanced(w.policy, *next)
 	return nil
+}
+
+// errStale says that what a chunk has condemned may have to stay.
+var errStale = errors.New("retention: chunk is stale")
+
+// announce tells how far versions that are counted will be forgotten, before
+// any is, so that nobody takes what is forgotten for what never was. It is
+// errStale if policies have changed since the chunk was looked at, or somebody
+// reads or holds what has been condemned: who comes later is told.
+func (w *pass) announce(next Progress) error {
+	return w.c.opts.State.Change(func() error {
+		if w.c.opts.State.stale(next) {
+			return errStale
+		}
+		now := w.c.opts.State.Progress(w.policy)
+		now.Applied = max(now.Applied, w.applied)
+		if err := w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now); err != nil {
+			return err
+		}
+		if w.mayForget() < w.bound {
+			return errStale
+		}
+		return nil
+	})
 }
 
 // forgetBatch deletes what the chunk has condemned, and writes the progress,
@@ -293,7 +356,7 @@ func (w *pass) forgetBatch(next *Progress) error {
 		left := b
 		err := w.slice(func(a schema.Appender, until time.Time) error {
 			left = b
-			if err := left.deleteSome(a, until); err != nil {
+			if err := left.deleteSome(a, w.c.sizes.stepItems, until); err != nil {
 				return err
 			}
 			if done = left.empty(); done && next != nil {
@@ -316,11 +379,11 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	budget := quietSlice
+	budget := w.c.sizes.quietSlice
 	commits := w.c.opts.Commits()
 	busy := commits != w.c.seen
 	if w.c.seen = commits; busy {
-		budget = busySlice
+		budget = w.c.sizes.busySlice
 	}
 	var took time.Duration
 	err := w.c.opts.Writer.Exec(w.ctx, func(a schema.Appender) error {
@@ -340,19 +403,19 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 
 func (b *condemned) empty() bool { return len(b.rows)+len(b.keys) == 0 }
 
-// deleteSome deletes until the time is up, and takes away what it has deleted:
-// entries first, and no row without its own.
-func (b *condemned) deleteSome(a schema.Appender, until time.Time) error {
-	for !b.empty() && !time.Now().After(until) {
+// deleteSome deletes until the time is up, but at least a step, and takes away
+// what it has deleted: entries first, and no row without its own.
+func (b *condemned) deleteSome(a schema.Appender, step int, until time.Time) error {
+	for first := true; !b.empty() && (first || !time.Now().After(until)); first = false {
 		if len(b.keys) > 0 {
-			n := min(stepItems, len(b.keys))
+			n := min(step, len(b.keys))
 			if err := a.Forget(b.keys[:n]); err != nil {
 				return err
 			}
 			b.keys = b.keys[n:]
 			continue
 		}
-		n := stepLength(b.rows)
+		n := stepLength(b.rows, step)
 		if err := deleteRows(a, b.rows[:n]); err != nil {
 			return err
 		}
@@ -375,11 +438,11 @@ func deleteRows(a schema.Appender, rows []*schema.Row) error {
 	return a.DeleteRows(inLog)
 }
 
-// stepLength is how many rows make a step: at least stepItems, and then up to
-// the end of a document, whose entries are cheaper to touch once.
-func stepLength(rows []*schema.Row) int {
-	n := min(stepItems, len(rows))
-	for n < len(rows) && n < 2*stepItems && rows[n].Table == rows[n-1].Table && rows[n].ID == rows[n-1].ID {
+// stepLength is how many rows make a step: at least so many, and then up to the
+// end of a document, whose entries are cheaper to touch once.
+func stepLength(rows []*schema.Row, step int) int {
+	n := min(step, len(rows))
+	for n < len(rows) && n < 2*step && rows[n].Table == rows[n-1].Table && rows[n].ID == rows[n-1].ID {
 		n++
 	}
 	return n
