@@ -86,6 +86,15 @@ func (o *ownership) scope(t *Table, id string) Scope {
 	return o.scopes[owned{t.ID, id[:n]}]
 }
 
+// rank orders tables by what leads to them: those that have no scopes but their
+// owners' come first.
+func (t *Table) rank() int {
+	if t.Owned && t.Scope == nil {
+		return 0
+	}
+	return 1
+}
+
 // forgetOrphans deletes the ranges that the chunk has found to be lost, before
 // that can no longer be seen.
 func (w *pass) forgetOrphans() error {

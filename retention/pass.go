@@ -40,10 +40,15 @@ type condemned struct {
 	keys []schema.Entry // of declared indexes: everything up to TS that leads to ID
 }
 
-// sort brings what is condemned into the order of the indexes.
-func (b *condemned) sort() {
+// sort brings what is condemned into the order of the indexes. What is owned
+// comes before its owners: it is found through them, also by a pass that comes
+// after a crash in the middle.
+func (b *condemned) sort(table func(schema.TableID) *Table) {
 	slices.SortFunc(b.rows, func(a, b *schema.Row) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), strings.Compare(a.ID, b.ID), cmp.Compare(a.TS, b.TS))
+		if a.Table != b.Table {
+			return cmp.Or(cmp.Compare(table(a.Table).rank(), table(b.Table).rank()), cmp.Compare(a.Table, b.Table))
+		}
+		return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(a.TS, b.TS))
 	})
 	slices.SortFunc(b.keys, func(a, b schema.Entry) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
@@ -351,7 +356,7 @@ func (w *pass) announce(next Progress) error {
 // if there is any, with the last slice.
 func (w *pass) forgetBatch(next *Progress) error {
 	b := w.batch
-	b.sort()
+	b.sort(w.c.opts.Table)
 	for done := b.empty() && next == nil; !done; {
 		left := b
 		err := w.slice(func(a schema.Appender, until time.Time) error {

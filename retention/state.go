@@ -45,8 +45,8 @@ type State struct {
 	created  schema.Timestamp
 	records  map[Scope]Record
 	classes  map[Policy]Progress
-	rewound  int  // grows with each Rewind
-	changes  bool // a Rewind is under way: no cursor moves
+	rewound  int                         // grows with each Rewind
+	changes  bool                        // a Rewind is under way: no cursor moves
 	groups   map[string]schema.Timestamp // from when on all scopes with a record can be read; "": of every group
 
 	oldest  atomic.Int64 // the store's horizon
