@@ -59,26 +59,39 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 			}
 			doc = Document{Value: text, JSON: true}
 		}
-		spent := s.state.Spent()
-		err = s.settings(ctx, func(tx *Tx) error {
-			for _, old := range spent {
-				if err := tx.write(s.internal.retention, recordID(old), Document{Deleted: true}); err != nil {
-					return err
-				}
-			}
-			return tx.write(s.internal.retention, recordID(scope), doc)
-		})
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for _, old := range spent {
-			s.state.Put(old, nil)
+		ctx = context.WithoutCancel(ctx)
+		// There may be more for a policy to forget than before.
+		err = s.state.Rewind(ctx, s.writer, func() error { return s.putRecord(ctx, scope, record, doc) })
+		if err == nil {
+			s.compactor.Wake()
 		}
-		s.state.Put(scope, record)
-		s.state.Rewind() // there may be more for a policy to forget than before
-		s.compactor.Wake()
-		return nil
+		return writeError(err)
 	})
+}
+
+// putRecord changes a scope's record, of which doc is the document, and
+// removes those that say nothing any more.
+func (s *Store) putRecord(ctx context.Context, scope Scope, record *retention.Record, doc Document) error {
+	spent := s.state.Spent()
+	err := s.settings(ctx, func(tx *Tx) error {
+		for _, old := range spent {
+			if err := tx.write(s.internal.retention, recordID(old), Document{Deleted: true}); err != nil {
+				return err
+			}
+		}
+		return tx.write(s.internal.retention, recordID(scope), doc)
+	})
+	if err != nil {
+		return err
+	}
+	for _, old := range spent {
+		s.state.Put(old, nil)
+	}
+	s.state.Put(scope, record)
+	return nil
 }
 
 // forgetScope makes a scope readable from a moment on only.

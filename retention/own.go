@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/firndb/firn/schema"
 )
@@ -87,6 +86,15 @@ func (o *ownership) scope(t *Table, id string) Scope {
 	return o.scopes[owned{t.ID, id[:n]}]
 }
 
+// rank orders tables by what leads to them: those that have no scopes but their
+// owners' come first.
+func (t *Table) rank() int {
+	if t.Owned && t.Scope == nil {
+		return 0
+	}
+	return 1
+}
+
 // forgetOrphans deletes the ranges that the chunk has found to be lost, before
 // that can no longer be seen.
 func (w *pass) forgetOrphans() error {
@@ -106,6 +114,9 @@ func (w *pass) forgetOrphan(o orphan) error {
 	t := w.c.opts.Table(o.table)
 	after := schema.Entry{Index: schema.ByID(o.table), Key: o.prefix}
 	for {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		entries, b, inner, err := w.orphanPage(t, o, after)
 		if err != nil || len(entries) == 0 {
 			return err
@@ -115,7 +126,7 @@ func (w *pass) forgetOrphan(o orphan) error {
 				return err
 			}
 		}
-		if err := w.forgetWhole(b); err != nil {
+		if err := w.forgetAll(b, true, nil); err != nil {
 			return err
 		}
 		after = entries[len(entries)-1]
@@ -126,7 +137,7 @@ func (w *pass) forgetOrphan(o orphan) error {
 // they owned at its end.
 func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []schema.Entry, b condemned, inner []orphan, err error) {
 	err = w.c.read(func(s schema.Session) error {
-		entries, err = s.Entries(nil, after, orphanPage)
+		entries, err = s.Entries(nil, after, w.c.sizes.orphanPage)
 		if err != nil {
 			return err
 		}
@@ -184,47 +195,6 @@ func (w *pass) orphanKeys(s schema.Session, t *Table, e schema.Entry, b *condemn
 	for _, d := range w.derived[1:] {
 		d.TS = schema.MaxTimestamp // the entry that ends it, too
 		b.keys = append(b.keys, d)
-	}
-	return nil
-}
-
-// forgetWhole deletes versions, each in one transaction with its entries: what
-// nobody owns is not found again once it has no entry. They lie in the order of
-// these.
-func (w *pass) forgetWhole(b condemned) error {
-	b.sortEntries()
-	for !b.empty() {
-		left := b
-		err := w.slice(func(a schema.Appender, until time.Time) error {
-			left = b
-			return left.deleteWhole(a, until)
-		})
-		if err != nil {
-			return err
-		}
-		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
-		b = left
-	}
-	return nil
-}
-
-func (b *condemned) deleteWhole(a schema.Appender, until time.Time) error {
-	for !b.empty() && !time.Now().After(until) {
-		if n := min(stepItems, len(b.keys)); n > 0 {
-			if err := a.Forget(b.keys[:n]); err != nil {
-				return err
-			}
-			b.keys = b.keys[n:]
-			continue
-		}
-		n := stepLength(b.rows)
-		if err := a.DeleteEntries(entriesOf(b.rows[:n])); err != nil {
-			return err
-		}
-		if err := a.DeleteRows(rowsOf(b.rows[:n])); err != nil {
-			return err
-		}
-		b.rows = b.rows[n:]
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type pass struct {
 	c       *Compactor
 	ctx     context.Context
 	policy  Policy
+	counts  bool           // versions; else the pass follows the horizon
 	single  bool           // everything has this policy
 	session schema.Session // of the chunk at hand
 
@@ -48,20 +49,33 @@ type version struct {
 	id    string
 }
 
-// sortEntries brings what is condemned into the order of the indexes.
-func (b *condemned) sortEntries() {
+// sortEntries brings what is condemned into the order of the indexes. What is
+// owned comes before its owners: it is found through them, also by a pass that
+// comes after a crash in the middle.
+func (b *condemned) sortEntries(table func(schema.TableID) *Table) {
 	slices.SortFunc(b.keys, func(a, b schema.Entry) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
 	})
 	slices.SortFunc(b.rows, func(a, b version) int {
-		return cmp.Or(cmp.Compare(a.table, b.table), strings.Compare(a.id, b.id), cmp.Compare(a.ts, b.ts))
+		if a.table != b.table {
+			return cmp.Or(cmp.Compare(table(a.table).rank(), table(b.table).rank()), cmp.Compare(a.table, b.table))
+		}
+		return cmp.Or(strings.Compare(a.id, b.id), cmp.Compare(a.ts, b.ts))
 	})
 	b.entries = b.rows
 }
 
-// sortRows brings it into the order of the log, when all entries are gone.
-func (b *condemned) sortRows() {
-	slices.SortFunc(b.rows, func(a, b version) int { return cmp.Compare(a.ts, b.ts) })
+// sortRows brings it into the order of the log, when all entries are gone, but
+// what is owned still first.
+func (b *condemned) sortRows(table func(schema.TableID) *Table) {
+	slices.SortFunc(b.rows, func(a, b version) int {
+		if a.table != b.table {
+			if order := cmp.Compare(table(a.table).rank(), table(b.table).rank()); order != 0 {
+				return order
+			}
+		}
+		return cmp.Compare(a.ts, b.ts)
+	})
 }
 
 // A chunk of the log is looked at before what it condemns is deleted. The
@@ -71,6 +85,10 @@ func (b *condemned) sortRows() {
 const (
 	chunkRows = 1 << 18
 
+	// chunkWalk is how many rows of the log a chunk has at most, so that little
+	// is lost if the walk ends in the middle.
+	chunkWalk = 1 << 20
+
 	// pageBytes is about how much of the log is in memory at once.
 	pageBytes            = 4 << 20
 	firstPage, largePage = 64, 4096 // rows
@@ -79,32 +97,54 @@ const (
 // apply brings the policy's cursor to its horizon.
 func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 	w := &pass{c: c, ctx: ctx, policy: p}
-	used := c.opts.State.InUse()
-	w.single = len(used) == 1
+	w.single = len(c.opts.State.InUse()) == 1
+	err := w.walk()
+	if err == nil && p.Versions > 0 {
+		w.counts = true
+		err = w.walk()
+	}
+	return w.report, err
+}
+
+// walk goes along the log as far as it may.
+func (w *pass) walk() error {
 	for {
-		from := c.opts.State.Progress(p)
-		to := c.opts.Bound()
-		if p.Versions == 0 {
-			to = min(to, from.Horizon)
-		} else {
-			to = min(to, c.opts.Held(c.opts.Now()))
+		progress := w.c.opts.State.Progress(w.policy)
+		cursor := progress.cursor(w.policy, w.counts)
+		to := w.mayForget()
+		if !w.counts {
+			to = min(to, progress.Horizon)
 		}
-		if to <= from.Cursor || ctx.Err() != nil {
-			return w.report, ctx.Err()
+		if to <= *cursor || w.ctx.Err() != nil {
+			return w.ctx.Err()
 		}
-		end, err := w.chunk(from.Cursor, to)
+		end, err := w.chunk(*cursor, to)
 		if err != nil {
-			return w.report, err
+			return err
 		}
-		if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
-			return w.report, err
-		}
-		next := from
-		next.Cursor = end
-		if err := w.forget(&next); err != nil {
-			return w.report, err
+		*cursor = end
+		if err := w.forget(&progress); err != nil && err != errStale {
+			return err
 		}
 	}
+}
+
+// cursor is where a walk is: one that follows the horizon of a policy that
+// counts versions has a cursor of its own.
+func (p *Progress) cursor(policy Policy, counts bool) *schema.Timestamp {
+	if policy.Versions > 0 && !counts {
+		return &p.Pruned
+	}
+	return &p.Cursor
+}
+
+// mayForget is the newest moment up to which the pass may delete what its
+// policy does not keep.
+func (w *pass) mayForget() schema.Timestamp {
+	if !w.counts {
+		return w.c.opts.Bound() // no horizon has passed what is held
+	}
+	return min(w.c.opts.Bound(), w.c.opts.Held(w.c.opts.Now()))
 }
 
 // chunk looks at the commits behind from, up to to, or as many as make a
@@ -112,7 +152,11 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
 	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
 	w.page, w.recent = firstPage, recent{}
-	for end = from; end < to && len(w.batch.rows) < chunkRows; {
+	walked := w.report.Walked
+	for end = from; end < to && len(w.batch.rows) < w.c.sizes.chunkRows && w.report.Walked-walked < w.c.sizes.chunkWalk; {
+		if err := w.ctx.Err(); err != nil {
+			return end, err
+		}
 		began := time.Now()
 		err := w.c.read(func(s schema.Session) (err error) {
 			w.session = s
@@ -196,7 +240,7 @@ func commitLength(rows []*schema.Row) int {
 // commit condemns what the rows of one commit have replaced, as far as the
 // pass's policy holds for it.
 func (w *pass) commit(rows []*schema.Row) error {
-	if w.policy.Versions > 0 {
+	if w.counts {
 		return w.countCommit(rows)
 	}
 	o, err := w.ownership(rows)
@@ -310,18 +354,26 @@ const (
 	stepItems    = 256 // deleted between two looks at the clock
 )
 
+// sizes are the limits above. Tests have smaller ones.
+type sizes struct {
+	chunkRows             int
+	chunkWalk             int64
+	stepItems             int
+	busySlice, quietSlice time.Duration
+	orphanPage            int
+}
+
+var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage}
+
 // forget deletes what the chunk has condemned, and saves the progress.
 func (w *pass) forget(next *Progress) error {
-	if w.policy.Versions > 0 && len(w.batch.rows) > 0 {
-		// First, so that nobody takes what is forgotten for what never was.
-		err := w.c.opts.State.Change(func() error {
-			now := w.c.opts.State.Progress(w.policy)
-			now.Applied = w.applied
-			return w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now)
-		})
-		if err != nil {
+	if w.counts && len(w.batch.rows)+len(w.lost) > 0 {
+		if err := w.announce(*next); err != nil {
 			return err
 		}
+	}
+	if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
+		return err
 	}
 	if err := w.forgetBatch(next); err != nil {
 		return err
@@ -330,16 +382,50 @@ func (w *pass) forget(next *Progress) error {
 	return nil
 }
 
+// errStale says that what a chunk has condemned may have to stay.
+var errStale = errors.New("retention: chunk is stale")
+
+// announce tells how far versions that are counted will be forgotten, before
+// any is, so that nobody takes what is forgotten for what never was. It is
+// errStale if policies have changed since the chunk was looked at, or somebody
+// reads or holds what has been condemned: who comes later is told.
+func (w *pass) announce(next Progress) error {
+	return w.c.opts.State.Change(func() error {
+		if w.c.opts.State.stale(next) {
+			return errStale
+		}
+		now := w.c.opts.State.Progress(w.policy)
+		now.Applied = max(now.Applied, w.applied)
+		if err := w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now); err != nil {
+			return err
+		}
+		if w.mayForget() < w.bound {
+			return errStale
+		}
+		return nil
+	})
+}
+
 // forgetBatch deletes what the chunk has condemned, and writes the progress,
-// if there is any, with the last slice.
+// if there is any, with the last slice. A walk along the log finds what a crash
+// has left; one along the versions of documents does not.
 func (w *pass) forgetBatch(next *Progress) error {
-	b := w.batch
-	b.sortEntries()
+	return w.forgetAll(w.batch, w.counts || next == nil, next)
+}
+
+// forgetAll deletes what is condemned; whole, each version in one transaction
+// with its entries.
+func (w *pass) forgetAll(b condemned, whole bool, next *Progress) error {
+	b.sortEntries(w.c.opts.Table)
+	remove := (*condemned).deleteSome
+	if whole {
+		remove = (*condemned).deleteWhole
+	}
 	for done := b.empty() && next == nil; !done; {
 		left := b
 		err := w.slice(func(a schema.Appender, until time.Time) error {
 			left = b
-			if err := left.deleteSome(a, until); err != nil {
+			if err := remove(&left, a, w.c.sizes.stepItems, until); err != nil {
 				return err
 			}
 			if done = left.empty(); done && next != nil {
@@ -351,8 +437,8 @@ func (w *pass) forgetBatch(next *Progress) error {
 			return err
 		}
 		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
-		if len(b.entries) > 0 && len(left.entries) == 0 {
-			left.sortRows()
+		if !whole && len(b.entries) > 0 && len(left.entries) == 0 {
+			left.sortRows(w.c.opts.Table)
 		}
 		b = left
 	}
@@ -365,10 +451,10 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	budget := quietSlice
+	budget := w.c.sizes.quietSlice
 	busy := w.busy()
 	if busy {
-		budget = busySlice
+		budget = w.c.sizes.busySlice
 	}
 	var began time.Time
 	err := w.c.opts.Writer.Exec(w.ctx, func(a schema.Appender) error {
@@ -400,29 +486,47 @@ func (w *pass) rest(d time.Duration) error {
 
 func (b *condemned) empty() bool { return len(b.keys)+len(b.rows) == 0 }
 
-// deleteSome deletes until the time is up, and takes away what it has deleted:
-// the index before the documents. It ends where rows begin, for them to be
-// sorted. Rows whose entries went in an earlier slice are condemned again
-// should that have been the last one before a crash.
-func (b *condemned) deleteSome(a schema.Appender, until time.Time) (err error) {
+// deleteSome deletes until the time is up, but at least a step, and takes away
+// what it has deleted: the index before the documents. It ends where rows
+// begin, for them to be sorted. Rows whose entries went in an earlier slice are
+// condemned again should that have been the last one before a crash.
+func (b *condemned) deleteSome(a schema.Appender, step int, until time.Time) (err error) {
 	indexed := len(b.keys)+len(b.entries) > 0
-	for err == nil && !b.empty() && !time.Now().After(until) {
+	for first := true; err == nil && !b.empty() && (first || !time.Now().After(until)); first = false {
 		switch {
 		case len(b.keys) > 0:
-			n := min(stepItems, len(b.keys))
+			n := min(step, len(b.keys))
 			err = a.Forget(b.keys[:n])
 			b.keys = b.keys[n:]
 		case len(b.entries) > 0:
-			n := stepLength(b.entries)
+			n := stepLength(b.entries, step)
 			err = a.DeleteEntries(entriesOf(b.entries[:n]))
 			b.entries = b.entries[n:]
 		case indexed:
 			return nil
 		default:
-			n := min(stepItems, len(b.rows))
+			n := min(step, len(b.rows))
 			err = a.DeleteRows(rowsOf(b.rows[:n]))
 			b.rows = b.rows[n:]
 		}
+	}
+	return err
+}
+
+// deleteWhole is deleteSome for versions that are found by their entries: each
+// goes in one transaction with its own.
+func (b *condemned) deleteWhole(a schema.Appender, step int, until time.Time) (err error) {
+	for first := true; err == nil && !b.empty() && (first || !time.Now().After(until)); first = false {
+		if n := min(step, len(b.keys)); n > 0 {
+			err = a.Forget(b.keys[:n])
+			b.keys = b.keys[n:]
+			continue
+		}
+		n := stepLength(b.rows, step)
+		if err = a.DeleteEntries(entriesOf(b.rows[:n])); err == nil {
+			err = a.DeleteRows(rowsOf(b.rows[:n]))
+		}
+		b.rows = b.rows[n:]
 	}
 	return err
 }
@@ -445,11 +549,11 @@ func rowsOf(versions []version) []*schema.Row {
 	return pointers
 }
 
-// stepLength is how many versions make a step: at least stepItems, and then up
-// to the end of a document, whose entries are cheaper to touch once.
-func stepLength(versions []version) int {
-	n := min(stepItems, len(versions))
-	for n < len(versions) && n < 2*stepItems && versions[n].table == versions[n-1].table && versions[n].id == versions[n-1].id {
+// stepLength is how many versions make a step: at least so many, and then up to
+// the end of a document, whose entries are cheaper to touch once.
+func stepLength(versions []version, step int) int {
+	n := min(step, len(versions))
+	for n < len(versions) && n < 2*step && versions[n].table == versions[n-1].table && versions[n].id == versions[n-1].id {
 		n++
 	}
 	return n

@@ -70,7 +70,10 @@ func (w *pass) trim(t *Table, id string, to schema.Timestamp, tombstone bool) er
 		if len(page) < trimPage {
 			return nil
 		}
-		if len(w.batch.rows) > chunkRows {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if len(w.batch.rows) > w.c.sizes.chunkRows {
 			return errFull
 		}
 		from = page[len(page)-1].TS
