@@ -51,34 +51,43 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 		if err != nil || !changed {
 			return err
 		}
-		doc := Document{Deleted: true}
-		if record != nil {
-			text, err := json.Marshal(record)
-			if err != nil {
-				return fmt.Errorf("encode the policy of %+v: %w", scope, err)
-			}
-			doc = Document{Value: text, JSON: true}
-		}
-		spent := s.state.Spent()
-		err = s.settings(ctx, func(tx *Tx) error {
-			for _, old := range spent {
-				if err := tx.write(s.internal.retention, recordID(old), Document{Deleted: true}); err != nil {
-					return err
-				}
-			}
-			return tx.write(s.internal.retention, recordID(scope), doc)
-		})
-		if err != nil {
+		if err := s.writeRecord(ctx, scope, record); err != nil {
 			return err
 		}
-		for _, old := range spent {
-			s.state.Put(old, nil)
-		}
-		s.state.Put(scope, record)
 		s.state.Rewind() // there may be more for a policy to forget than before
 		s.compactor.Wake()
 		return nil
 	})
+}
+
+// writeRecord makes record a scope's, in the file and then in memory; nil removes
+// it. Records that say nothing any more go with it. State.Change is held.
+func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.Record) error {
+	doc := Document{Deleted: true}
+	if record != nil {
+		text, err := json.Marshal(record)
+		if err != nil {
+			return fmt.Errorf("encode the policy of %+v: %w", scope, err)
+		}
+		doc = Document{Value: text, JSON: true}
+	}
+	spent := s.state.Spent()
+	err := s.settings(ctx, func(tx *Tx) error {
+		for _, old := range spent {
+			if err := tx.write(s.internal.retention, recordID(old), Document{Deleted: true}); err != nil {
+				return err
+			}
+		}
+		return tx.write(s.internal.retention, recordID(scope), doc)
+	})
+	if err != nil {
+		return err
+	}
+	for _, old := range spent {
+		s.state.Put(old, nil)
+	}
+	s.state.Put(scope, record)
+	return nil
 }
 
 // forgetScope makes a scope readable from a moment on only.
@@ -93,17 +102,7 @@ func (s *Store) forgetScope(ctx context.Context, scope Scope, before Timestamp) 
 			return nil
 		}
 		record.Start = before
-		text, err := json.Marshal(record)
-		if err != nil {
-			return fmt.Errorf("encode the policy of %+v: %w", scope, err)
-		}
-		err = s.settings(ctx, func(tx *Tx) error {
-			return tx.write(s.internal.retention, recordID(scope), Document{Value: text, JSON: true})
-		})
-		if err == nil {
-			s.state.Put(scope, &record)
-		}
-		return err
+		return s.writeRecord(ctx, scope, &record)
 	})
 }
 
