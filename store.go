@@ -139,7 +139,7 @@ func (s *Store) settle(ts Timestamp) error {
 		return nil
 	}
 	if ts > s.writer.Clock().Now() {
-		return &FutureError{Asked: ts, Newest: newest}
+		return &FutureError{Asked: ts, Newest: s.Bounds().Newest}
 	}
 	s.writer.Clock().Pass(ts)
 	if s.opts.ReadOnly {
