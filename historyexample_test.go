@@ -40,7 +40,7 @@ func ExampleStore_Changed() {
 	put(store, users, "eve", "Cairo")
 	put(store, users, "bob", "Bergen")
 
-	check(store.Changed(users, copied, store.Bounds().Newest, func(doc *firn.Document) error {
+	check(store.Changed(users, nil, copied, store.Bounds().Newest, func(doc *firn.Document) error {
 		fmt.Printf("%s: %s\n", doc.ID, doc.Value)
 		return nil
 	}))
