@@ -31,6 +31,7 @@ type pass struct {
 
 	recent  recent               // of the chunk
 	bound   schema.Timestamp     // of the chunk: nothing replaced after it is condemned
+	shared  schema.Timestamp     // of the chunk: what is shared is condemned if it was replaced up to it
 	counted map[documentKey]bool // whose versions were counted in this chunk
 	last    []*schema.Row        // the commit that commitAt has read
 }
@@ -151,6 +152,7 @@ func (w *pass) mayForget() schema.Timestamp {
 // chunk, and condemns. It returns the timestamp up to which it came.
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
 	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
+	w.shared = w.passedByAll()
 	w.page, w.recent = firstPage, recent{}
 	walked := w.report.Walked
 	for end = from; end < to && len(w.batch.rows) < w.c.sizes.chunkRows && w.report.Walked-walked < w.c.sizes.chunkWalk; {
@@ -254,7 +256,8 @@ func (w *pass) commit(rows []*schema.Row) error {
 		w.replace(row, o.before[i], true)
 	}
 	for _, lost := range o.lost {
-		if w.has(lost.scope) {
+		// What has scopes of its own in it is chosen document by document.
+		if w.c.opts.Table(lost.table).Scope != nil || w.hasOwner(lost.owner, lost.ts) {
 			w.lost = append(w.lost, lost)
 		}
 	}
@@ -272,14 +275,30 @@ func (w *pass) has(scope Scope) bool {
 
 // hasRow says whether the pass is to deal with a row.
 func (w *pass) hasRow(o *ownership, row *schema.Row) bool {
-	switch t := w.c.opts.Table(row.Table); {
-	case w.single:
-		return true
-	case t.Shared:
-		return row.TS <= w.c.opts.State.Floor()
-	default:
-		return w.has(o.scope(t, row.ID))
+	return w.single || w.hasOwner(o.owner(w.c.opts.Table(row.Table), row.ID), row.TS)
+}
+
+// hasOwner says whether the pass is to deal with what was replaced at ts in
+// the history of an owner. What is shared is left to the last policy that gets
+// there: the others see in it what is lost.
+func (w *pass) hasOwner(o owner, ts schema.Timestamp) bool {
+	if o.shared && !w.single {
+		return ts <= w.shared
 	}
+	return w.has(o.scope)
+}
+
+// passedByAll is the moment up to which nothing can be read, and every other
+// policy has forgotten what it does not keep; those that count versions follow
+// documents, and do not look at what is shared.
+func (w *pass) passedByAll() schema.Timestamp {
+	to := w.c.opts.State.Floor()
+	for _, p := range w.c.opts.State.InUse() {
+		if p != w.policy && p.Versions == 0 {
+			to = min(to, w.c.opts.State.Progress(p).Cursor)
+		}
+	}
+	return to
 }
 
 // replace condemns the version that row replaced, and row itself if it is a

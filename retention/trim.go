@@ -91,16 +91,16 @@ func (w *pass) commitOf(t *Table, id string, ts schema.Timestamp, tombstone bool
 	if err != nil {
 		return err
 	}
-	scope := t.scope(id)
+	mine := owner{t.scope(id), t.Shared}
 	for i, row := range rows {
 		its := w.c.opts.Table(row.Table)
 		main := row.Table == t.ID && row.ID == id
-		if main || its.Owned && its.Scope == nil && o.scope(its, row.ID) == scope {
+		if main || its.Owned && its.Scope == nil && o.owner(its, row.ID) == mine {
 			w.replace(row, o.before[i], tombstone || !main)
 		}
 	}
 	for _, lost := range o.lost {
-		if lost.scope == scope {
+		if lost.owner == mine {
 			w.lost = append(w.lost, lost)
 		}
 	}
