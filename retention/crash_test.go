@@ -292,3 +292,20 @@ func (p Progress) moved(to schema.Timestamp) Progress {
 	p.Cursor = to
 	return p
 }
+
+// TestContextEndsAWalk that finds nothing to delete, within a page.
+func TestContextEndsAWalk(t *testing.T) {
+	r := newRig(t)
+	for n := range 1000 {
+		r.commit(time.Second, write{things, fmt.Sprint(n), []byte("a")})
+	}
+	record := NewRecord(Policy{Off: true}, 0)
+	r.state.Put(Scope{}, &record)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := r.compactor()
+	c.opts.Table = func(id schema.TableID) *Table { cancel(); return r.tables[id] }
+	report, err := c.Compact(ctx)
+	if !errors.Is(err, context.Canceled) || report.Walked == 0 || report.Walked > firstPage {
+		t.Errorf("pass whose context ends: got %d rows walked, %v, want at most %d, %v", report.Walked, err, firstPage, context.Canceled)
+	}
+}
