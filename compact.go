@@ -35,6 +35,8 @@ func (s *Store) newCompactor(defs map[schema.TableID]*index.Table) *retention.Co
 		Table:    func(id schema.TableID) *retention.Table { return tables[id] },
 		Held:     s.held.Oldest,
 		Bound:    s.prunable,
+		Merge:    s.writer.Merge,
+		Newest:   s.head.Newest,
 		Commits:  func() int64 { return s.writer.Stats().Commits },
 		Passing:  s.writer.Clock().Pass,
 		MaxBytes: s.opts.HistoryMaxBytes,

@@ -51,12 +51,16 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 		if err != nil || !changed {
 			return err
 		}
-		if err := s.writeRecord(ctx, scope, record); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.state.Rewind() // there may be more for a policy to forget than before
-		s.compactor.Wake()
-		return nil
+		ctx = context.WithoutCancel(ctx)
+		// There may be more for a policy to forget than before.
+		err = s.state.Rewind(ctx, s.writer, func() error { return s.writeRecord(ctx, scope, record) })
+		if err == nil {
+			s.compactor.Wake()
+		}
+		return writeError(err)
 	})
 }
 

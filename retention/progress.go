@@ -49,18 +49,51 @@ func (p Policy) rank() int {
 func (s *State) Progress(p Policy) Progress {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.classes[p]
+	progress := s.classes[p]
+	progress.rewound = s.rewound
+	return progress
 }
 
-// Rewind makes every policy be applied anew to what it may not have met yet,
-// because scopes have changed their policies.
-func (s *State) Rewind() {
+// Rewind runs change, by which scopes get other policies, and makes every
+// policy be applied anew to what it may not have met yet. In the file the
+// cursors go back first: whatever a crash leaves of the change, nothing is
+// passed over.
+func (s *State) Rewind(ctx context.Context, w Executor, change func() error) error {
+	moved := s.rewind(true)
+	defer s.rewind(false)
+	if moved {
+		err := w.Exec(ctx, func(a schema.Appender) error {
+			s.mu.RLock()
+			stored := s.stored()
+			s.mu.RUnlock()
+			return stored.write(a)
+		})
+		if err != nil {
+			return fmt.Errorf("rewind retention: %w", err)
+		}
+	}
+	return change()
+}
+
+// rewind takes all cursors back in memory, and says whether any had moved.
+func (s *State) rewind(changes bool) (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.changes = changes
+	s.rewound++
 	for p, progress := range s.classes {
-		progress.Cursor = 0
+		moved = moved || progress.Cursor > 0 || progress.Pruned > 0
+		progress.Cursor, progress.Pruned = 0, 0
 		s.classes[p] = progress
 	}
+	return moved
+}
+
+// stale says that policies have changed since progress was read, or do now.
+func (s *State) stale(progress Progress) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.changes || progress.rewound != s.rewound
 }
 
 // Advance moves how far a policy has been applied, in the file and then in
@@ -79,34 +112,55 @@ func (s *State) Advance(ctx context.Context, w Executor, p Policy, to Progress) 
 func (s *State) write(a schema.Appender, p Policy, to Progress) error {
 	s.mu.Lock()
 	before, known := s.classes[p]
-	s.classes[p] = before.to(to)
-	oldest, _, _ := s.horizon(Scope{})
-	named := map[string]Progress{}
-	for p, progress := range s.classes {
-		named[p.String()] = progress
-	}
+	s.classes[p] = s.next(p, to)
+	stored := s.stored()
 	if s.classes[p] = before; !known {
 		delete(s.classes, p)
 	}
 	s.mu.Unlock()
-	text, err := json.Marshal(named)
+	return stored.write(a)
+}
+
+// storedState is what the file has of a State.
+type storedState struct {
+	named  map[string]Progress
+	oldest schema.Timestamp
+}
+
+func (s *State) stored() storedState {
+	named := map[string]Progress{}
+	for p, progress := range s.classes {
+		named[p.String()] = progress
+	}
+	oldest, _, _ := s.horizon(Scope{})
+	return storedState{named, oldest}
+}
+
+func (s storedState) write(a schema.Appender) error {
+	text, err := json.Marshal(s.named)
 	if err != nil {
 		return fmt.Errorf("encode progress: %w", err)
 	}
 	if err := a.SetGlobal(ClassesGlobal, string(text)); err != nil {
 		return err
 	}
-	return a.SetGlobal(HorizonGlobal, strconv.FormatInt(int64(oldest), 10))
+	return a.SetGlobal(HorizonGlobal, strconv.FormatInt(int64(s.oldest), 10))
 }
 
 // advanced makes what write has stored known.
 func (s *State) advanced(p Policy, to Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.classes[p] = s.classes[p].to(to)
+	s.classes[p] = s.next(p, to)
 	s.derive()
 }
 
-func (p Progress) to(next Progress) Progress {
-	return Progress{Horizon: max(p.Horizon, next.Horizon), Cursor: next.Cursor, Applied: max(p.Applied, next.Applied)}
+// next is a policy's progress once it has got to a point.
+func (s *State) next(p Policy, to Progress) Progress {
+	before := s.classes[p]
+	if s.changes || to.rewound != s.rewound {
+		to.Cursor, to.Pruned = before.Cursor, before.Pruned
+	}
+	to.Horizon, to.Applied = max(before.Horizon, to.Horizon), max(before.Applied, to.Applied)
+	return to
 }

@@ -21,10 +21,15 @@ const ClassesGlobal = "retention"
 //     if history was pruned on purpose, or for its size.
 //   - Cursor: what was replaced at or before it is forgotten.
 //   - Applied: nothing that was replaced after it is forgotten.
+//   - Pruned: of a policy that counts versions, what was replaced at or before
+//     it is forgotten; its Cursor says what was counted.
 type Progress struct {
 	Horizon schema.Timestamp `json:"horizon,omitempty"`
 	Cursor  schema.Timestamp `json:"cursor,omitempty"`
 	Applied schema.Timestamp `json:"applied,omitempty"`
+	Pruned  schema.Timestamp `json:"pruned,omitempty"`
+
+	rewound int // State.rewound when it was read: a cursor from before a Rewind does not count
 }
 
 // State is how much of whose history is kept: the policies that are set, and
@@ -40,6 +45,8 @@ type State struct {
 	created  schema.Timestamp
 	records  map[Scope]Record
 	classes  map[Policy]Progress
+	rewound  int                         // grows with each Rewind
+	changes  bool                        // a Rewind is under way: no cursor moves
 	groups   map[string]schema.Timestamp // from when on all scopes with a record can be read; "": of every group
 	used     []Policy                    // see InUse; replaced, never changed
 	policies int                         // records that set one
