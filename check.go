@@ -3,6 +3,8 @@ package firn
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/retention"
@@ -11,7 +13,8 @@ import (
 
 // Check examines the store at path, which may be in use: the file's own
 // integrity, every entry of an index against the log, the chain of versions
-// of every document, and that the log has no row that the indexes lack. Each
+// of every document, that the log has no row that the indexes lack, and that
+// the author of each version is there. Each
 // problem is reported as one line; their number is returned. The error is for
 // a store that cannot be examined.
 func Check(path string, report func(problem string)) (problems int, err error) {
@@ -46,6 +49,10 @@ type checker struct {
 	forgotten Timestamp    // what was current after it is there
 	merged    int          // entries by id up to the watermark
 	last      schema.Entry // the entry before the present one
+
+	authors schema.TableID        // their table
+	named   map[int64]*schema.Row // the first row by each author
+	there   map[int64]bool        // authors that have a document
 }
 
 func (c *checker) problem(format string, args ...any) {
@@ -72,7 +79,35 @@ func (c *checker) run() (err error) {
 	if err := c.indexes(); err != nil {
 		return err
 	}
-	return c.log()
+	cat, err := readCatalog(c.s)
+	if err != nil {
+		return err
+	}
+	c.authors, c.named, c.there = cat[authorsTable].ID, map[int64]*schema.Row{}, map[int64]bool{}
+	if err := c.log(); err != nil {
+		return err
+	}
+	for _, number := range slices.Sorted(maps.Keys(c.named)) {
+		if row := c.named[number]; !c.there[number] {
+			c.problem("document %q of table %d at %d: its author %d is not there", row.ID, row.Table, row.TS, number)
+		}
+	}
+	return nil
+}
+
+// author notes who wrote a row, and which author it is.
+func (c *checker) author(row *schema.Row) {
+	if row.Author != 0 && c.named[row.Author] == nil {
+		c.named[row.Author] = row
+	}
+	if row.Table != c.authors || c.authors == 0 {
+		return
+	}
+	number, err := authorNumber(row.ID)
+	if err != nil {
+		c.problem("table %d at %d: %v", row.Table, row.TS, err)
+	}
+	c.there[number] = true
 }
 
 // indexes looks every entry up in the log.
@@ -138,6 +173,7 @@ func (c *checker) chain(e schema.Entry, row *schema.Row) {
 func (c *checker) log() error {
 	rows := 0
 	err := c.walkLog(schema.MaxTimestamp, func(row *schema.Row) error {
+		c.author(row)
 		if row.TS <= c.watermark {
 			rows++
 		}
