@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
@@ -27,6 +28,8 @@ type lab struct {
 }
 
 func newLab(t *testing.T) *lab {
+	byhand.Compaction.Store(true) // tests that run beside each other come later
+	t.Cleanup(func() { byhand.Compaction.Store(false) })
 	l := &lab{T: t, path: filepath.Join(t.TempDir(), "lab.db"), now: time.UnixMicro(1_000_000)}
 	l.open()
 	t.Cleanup(func() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/schema"
 )
 
@@ -140,6 +141,10 @@ func (c *Compactor) Run(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-c.wake:
+		}
+		if byhand.Compaction.Load() {
+			timer.Reset(c.interval())
+			continue
 		}
 		_, err := c.Compact(ctx)
 		switch {
