@@ -3,6 +3,8 @@ package firn
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/retention"
@@ -11,7 +13,8 @@ import (
 
 // Check examines the store at path, which may be in use: the file's own
 // integrity, every entry of an index against the log, the chain of versions
-// of every document, and that the log has no row that the indexes lack. Each
+// of every document, that the log has no row that the indexes lack, and that
+// the author of each version is there. Each
 // problem is reported as one line; their number is returned. The error is for
 // a store that cannot be examined.
 func Check(path string, report func(problem string)) (problems int, err error) {
@@ -46,6 +49,10 @@ type checker struct {
 	forgotten Timestamp    // what was current after it is there
 	merged    int          // entries by id up to the watermark
 	last      schema.Entry // the entry before the present one
+
+	authors schema.TableID        // their table
+	named   map[int64]*schema.Row // the first row by each author
+	there   map[int64]bool        // authors that have a document
 }
 
 func (c *checker) problem(format string, args ...any) {
@@ -72,7 +79,35 @@ func (c *checker) run() (err error) {
 	if err := c.indexes(); err != nil {
 		return err
 	}
-	return c.log()
+	cat, err := readCatalog(c.s)
+	if err != nil {
+		return err
+	}
+	c.authors, c.named, c.there = cat[authorsTable].ID, map[int64]*schema.Row{}, map[int64]bool{}
+	if err := c.log(); err != nil {
+		return err
+	}
+	for _, number := range slices.Sorted(maps.Keys(c.named)) {
+		if row := c.named[number]; !c.there[number] {
+			c.problem("document %q of table %d at %d: its author %d is not there", row.ID, row.Table, row.TS, number)
+		}
+	}
+	return nil
+}
+
+// author notes who wrote a row, and which author it is.
+func (c *checker) author(row *schema.Row) {
+	if row.Author != 0 && c.named[row.Author] == nil {
+		c.named[row.Author] = row
+	}
+	if row.Table != c.authors || c.authors == 0 {
+		return
+	}
+	number, err := authorNumber(row.ID)
+	if err != nil {
+		c.problem("table %d at %d: %v", row.Table, row.TS, err)
+	}
+	c.there[number] = true
 }
 
 // indexes looks every entry up in the log.
@@ -136,35 +171,71 @@ func (c *checker) chain(e schema.Entry, row *schema.Row) {
 
 // log counts the rows that must have entries.
 func (c *checker) log() error {
-	var page []*schema.Row
-	var cursor schema.Cursor
 	rows := 0
-	for {
-		var err error
-		if page, err = c.s.Log(page[:0], cursor, schema.MaxTimestamp, checkPage); err != nil {
+	err := c.walkLog(schema.MaxTimestamp, func(row *schema.Row) error {
+		c.author(row)
+		if row.TS <= c.watermark {
+			rows++
+		}
+		if row.Prev >= row.TS {
+			c.problem("document %q of table %d at %d: prev_ts %d is not older", row.ID, row.Table, row.TS, row.Prev)
+		}
+		return nil
+	})
+	if err != nil || rows == c.merged {
+		return err
+	}
+	left, err := c.leftOver()
+	if err == nil && rows != c.merged+left {
+		c.problem("the log has %d rows up to %d, the indexes by id have %d entries", rows, c.watermark, c.merged)
+	}
+	return err
+}
+
+// leftOver counts the rows that a compaction which has not ended has taken out
+// of the indexes: they were replaced, or are tombstones, and may be forgotten.
+// Others without an entry are problems.
+func (c *checker) leftOver() (n int, err error) {
+	err = c.walkLog(c.watermark, func(row *schema.Row) error {
+		x := schema.ByID(row.Table)
+		entries, err := c.s.Versions(nil, x, row.ID, row.TS-1, row.TS, false, 1)
+		if err != nil || len(entries) > 0 {
 			return err
 		}
-		if len(page) == 0 {
-			break
+		later, err := c.s.Versions(nil, x, row.ID, row.TS, c.forgotten, false, 1)
+		if err != nil {
+			return err
+		}
+		if len(later) > 0 || row.Deleted && row.TS <= c.forgotten {
+			n++
+		} else {
+			c.problem("document %q of table %d at %d is in no index", row.ID, row.Table, row.TS)
+		}
+		return nil
+	})
+	return n, err
+}
+
+// walkLog calls fn with each row of the log up to a moment.
+func (c *checker) walkLog(to Timestamp, fn func(*schema.Row) error) error {
+	var page []*schema.Row
+	var cursor schema.Cursor
+	for {
+		var err error
+		if page, err = c.s.Log(page[:0], cursor, to, checkPage); err != nil || len(page) == 0 {
+			return err
 		}
 		if err := c.page(len(page)); err != nil {
 			return err
 		}
 		for _, row := range page {
-			if row.TS <= c.watermark {
-				rows++
-			}
-			if row.Prev >= row.TS {
-				c.problem("document %q of table %d at %d: prev_ts %d is not older", row.ID, row.Table, row.TS, row.Prev)
+			if err := fn(row); err != nil {
+				return err
 			}
 		}
 		end := page[len(page)-1]
 		cursor = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
 	}
-	if rows != c.merged {
-		c.problem("the log has %d rows up to %d, the indexes by id have %d entries", rows, c.watermark, c.merged)
-	}
-	return nil
 }
 
 // Reindex rebuilds all indexes of the store at path from its log. The store

@@ -100,11 +100,6 @@ func (s *Store) compaction(ctx context.Context, run func(context.Context) (reten
 
 // usedBytes is how much of the file is not free.
 func (s *Store) usedBytes() (int64, error) {
-	session, err := s.engine.Session()
-	if err != nil {
-		return 0, err
-	}
-	defer session.Close()
-	space, err := session.Space()
-	return (space.Pages - space.FreePages) * space.PageBytes, err
+	size, free, err := s.space()
+	return size - free, err
 }

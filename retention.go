@@ -51,20 +51,12 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 		if err != nil || !changed {
 			return err
 		}
-		doc := Document{Deleted: true}
-		if record != nil {
-			text, err := json.Marshal(record)
-			if err != nil {
-				return fmt.Errorf("encode the policy of %+v: %w", scope, err)
-			}
-			doc = Document{Value: text, JSON: true}
-		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		ctx = context.WithoutCancel(ctx)
 		// There may be more for a policy to forget than before.
-		err = s.state.Rewind(ctx, s.writer, func() error { return s.putRecord(ctx, scope, record, doc) })
+		err = s.state.Rewind(ctx, s.writer, func() error { return s.writeRecord(ctx, scope, record) })
 		if err == nil {
 			s.compactor.Wake()
 		}
@@ -72,9 +64,17 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 	})
 }
 
-// putRecord changes a scope's record, of which doc is the document, and
-// removes those that say nothing any more.
-func (s *Store) putRecord(ctx context.Context, scope Scope, record *retention.Record, doc Document) error {
+// writeRecord makes record a scope's, in the file and then in memory; nil removes
+// it. Records that say nothing any more go with it. State.Change is held.
+func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.Record) error {
+	doc := Document{Deleted: true}
+	if record != nil {
+		text, err := json.Marshal(record)
+		if err != nil {
+			return fmt.Errorf("encode the policy of %+v: %w", scope, err)
+		}
+		doc = Document{Value: text, JSON: true}
+	}
 	spent := s.state.Spent()
 	err := s.settings(ctx, func(tx *Tx) error {
 		for _, old := range spent {
@@ -106,17 +106,7 @@ func (s *Store) forgetScope(ctx context.Context, scope Scope, before Timestamp) 
 			return nil
 		}
 		record.Start = before
-		text, err := json.Marshal(record)
-		if err != nil {
-			return fmt.Errorf("encode the policy of %+v: %w", scope, err)
-		}
-		err = s.settings(ctx, func(tx *Tx) error {
-			return tx.write(s.internal.retention, recordID(scope), Document{Value: text, JSON: true})
-		})
-		if err == nil {
-			s.state.Put(scope, &record)
-		}
-		return err
+		return s.writeRecord(ctx, scope, &record)
 	})
 }
 

@@ -190,15 +190,27 @@ func (p *couple) remember(t *testing.T, redis *theirs, steps int) (asked []quest
 	for range steps {
 		p.step(t)
 		for range 2 {
-			q := p.g.randomQuestion(templates, max(time.Now().UnixMicro(), int64(p.mine.session.last)))
-			q.inDB(t, redis)
-			q.reply = redis.tell(t, q.words...)
-			asked = append(asked, q)
+			asked = append(asked, p.inquire(t, redis, templates))
 		}
 	}
+	p.finish(t)
+	return asked
+}
+
+// inquire asks a real Redis something now.
+func (p *couple) inquire(t *testing.T, redis *theirs, templates []string) question {
+	t.Helper()
+	q := p.g.randomQuestion(templates, max(time.Now().UnixMicro(), int64(p.mine.session.last)))
+	q.inDB(t, redis)
+	q.reply = redis.tell(t, q.words...)
+	return q
+}
+
+// finish commits what is under way, and something after it.
+func (p *couple) finish(t *testing.T) {
+	t.Helper()
 	for range 2 { // the first may end a transaction
 		p.mine.tell(t, []byte("EXEC"))
 		p.mine.tell(t, []byte("SET"), []byte("end"), []byte("1"))
 	}
-	return asked
 }

@@ -172,7 +172,9 @@ func (r *rig) cutAt(point int, commits []commitPoint, whole []string, rng *rand.
 			return fmt.Errorf("%s is gone, which is to stay", row)
 		}
 	}
-	r.checkIndexes()
+	if byID := r.indexed(); byID > len(left) { // rows go after their entries
+		return fmt.Errorf("entries by id: got %d, want at most %d, as the log has rows", byID, len(left))
+	}
 	for _, at := range commits {
 		for p, was := range at.classes {
 			if now := r.state.Progress(p); at.point <= point && (now.Horizon < was.Horizon || now.Applied < was.Applied) {

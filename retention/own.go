@@ -15,17 +15,23 @@ type owned struct {
 	prefix string
 }
 
+// owner is what must be known of a document that owns a range.
+type owner struct {
+	scope  Scope
+	shared bool // it is kept as long as anything is
+}
+
 // orphan is a range that nobody owns since ts.
 type orphan struct {
 	owned
-	scope Scope // of its last owner
+	owner // the last
 	ts    schema.Timestamp
 }
 
 // ownership is what the rows of a commit, and those that they replaced, own.
 type ownership struct {
 	before []*schema.Row // the version that each row replaced, if it was read
-	scopes map[owned]Scope
+	owners map[owned]owner
 	lost   []orphan // what was owned before and is not after
 }
 
@@ -33,7 +39,7 @@ type ownership struct {
 // from one owner to another is not lost.
 func (w *pass) ownership(rows []*schema.Row) (*ownership, error) {
 	o := &ownership{before: make([]*schema.Row, len(rows))}
-	var had map[owned]Scope
+	var had map[owned]owner
 	for i, row := range rows {
 		t := w.c.opts.Table(row.Table)
 		before, err := w.before(t, row)
@@ -45,18 +51,18 @@ func (w *pass) ownership(rows []*schema.Row) (*ownership, error) {
 			before = &schema.Row{ID: row.ID} // what the id had before its first version
 		}
 		t.each(before, &had)
-		t.each(row, &o.scopes)
+		t.each(row, &o.owners)
 	}
-	for r, scope := range had {
-		if _, kept := o.scopes[r]; !kept {
-			o.lost = append(o.lost, orphan{r, scope, rows[0].TS})
+	for r, last := range had {
+		if _, kept := o.owners[r]; !kept {
+			o.lost = append(o.lost, orphan{r, last, rows[0].TS})
 		}
 	}
 	for _, lost := range o.lost {
-		if o.scopes == nil {
-			o.scopes = map[owned]Scope{}
+		if o.owners == nil {
+			o.owners = map[owned]owner{}
 		}
-		o.scopes[lost.owned] = lost.scope
+		o.owners[lost.owned] = lost.owner
 	}
 	slices.SortFunc(o.lost, func(a, b orphan) int {
 		return cmp.Or(cmp.Compare(a.table, b.table), strings.Compare(a.prefix, b.prefix))
@@ -65,25 +71,26 @@ func (w *pass) ownership(rows []*schema.Row) (*ownership, error) {
 }
 
 // each adds what a version owns to ranges.
-func (t *Table) each(row *schema.Row, ranges *map[owned]Scope) {
+func (t *Table) each(row *schema.Row, ranges *map[owned]owner) {
 	if row == nil || row.Deleted || t.Owns == nil {
 		return
 	}
 	t.Owns(row.ID, row.Value, func(table schema.TableID, prefix string) {
 		if *ranges == nil {
-			*ranges = map[owned]Scope{}
+			*ranges = map[owned]owner{}
 		}
-		(*ranges)[owned{table, prefix}] = t.scope(row.ID)
+		(*ranges)[owned{table, prefix}] = owner{t.scope(row.ID), t.Shared}
 	})
 }
 
-// scope is whose history a document of the commit is.
-func (o *ownership) scope(t *Table, id string) Scope {
-	if t.Scope != nil || !t.Owned {
-		return t.scope(id)
+// owner is whose history a document of the commit is: its own, or that of the
+// document that owns it.
+func (o *ownership) owner(t *Table, id string) owner {
+	if t.Shared || t.Scope != nil || !t.Owned {
+		return owner{t.scope(id), t.Shared}
 	}
 	n, _ := schema.PrefixLen(id, t.Prefix)
-	return o.scopes[owned{t.ID, id[:n]}]
+	return o.owners[owned{t.ID, id[:n]}]
 }
 
 // rank orders tables by what leads to them: those that have no scopes but their
@@ -126,9 +133,7 @@ func (w *pass) forgetOrphan(o orphan) error {
 				return err
 			}
 		}
-		w.batch, b = b, w.batch
-		err = w.forgetBatch(nil)
-		if w.batch = b; err != nil {
+		if err := w.forgetAll(b, true, nil); err != nil {
 			return err
 		}
 		after = entries[len(entries)-1]
@@ -155,7 +160,7 @@ func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []sch
 				continue
 			}
 			w.report.Rows++
-			b.rows = append(b.rows, &schema.Row{TS: e.TS, Table: t.ID, ID: e.Key})
+			b.rows = append(b.rows, version{t.ID, e.TS, e.Key})
 			if err := w.orphanKeys(s, t, e, &b); err != nil {
 				return err
 			}
@@ -167,10 +172,10 @@ func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []sch
 			if err != nil {
 				return err
 			}
-			var ranges map[owned]Scope
+			var ranges map[owned]owner
 			t.each(row, &ranges)
-			for r, scope := range ranges {
-				inner = append(inner, orphan{r, scope, o.ts})
+			for r, last := range ranges {
+				inner = append(inner, orphan{r, last, o.ts})
 			}
 		}
 		return nil

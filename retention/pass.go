@@ -1,11 +1,8 @@
 package retention
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/firndb/firn/index"
@@ -29,37 +26,19 @@ type pass struct {
 	applied schema.Timestamp
 	report  Report
 
+	recent  recent               // of the chunk
 	bound   schema.Timestamp     // of the chunk: nothing replaced after it is condemned
+	shared  schema.Timestamp     // of the chunk: what is shared is condemned if it was replaced up to it
 	counted map[documentKey]bool // whose versions were counted in this chunk
 	last    []*schema.Row        // the commit that commitAt has read
 }
 
-// condemned is what is to be deleted in the next slices.
-type condemned struct {
-	rows []*schema.Row  // and the entry by id of each
-	keys []schema.Entry // of declared indexes: everything up to TS that leads to ID
-}
-
-// sort brings what is condemned into the order of the indexes. What is owned
-// comes before its owners: it is found through them, also by a pass that comes
-// after a crash in the middle.
-func (b *condemned) sort(table func(schema.TableID) *Table) {
-	slices.SortFunc(b.rows, func(a, b *schema.Row) int {
-		if a.Table != b.Table {
-			return cmp.Or(cmp.Compare(table(a.Table).rank(), table(b.Table).rank()), cmp.Compare(a.Table, b.Table))
-		}
-		return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(a.TS, b.TS))
-	})
-	slices.SortFunc(b.keys, func(a, b schema.Entry) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
-	})
-}
-
 // A chunk of the log is looked at before what it condemns is deleted. The
 // longer it is, the more versions of a document go at once, which costs less
-// each: 0.4 µs an entry with 65,536 rows of 1,000 keys, 3 µs with 4,096.
+// each: 0.4 µs an entry with 65,536 rows of 1,000 keys, 3 µs with 4,096. A row
+// that is condemned takes about 70 bytes.
 const (
-	chunkRows = 1 << 16
+	chunkRows = 1 << 18
 
 	// chunkWalk is how many rows of the log a chunk has at most, so that little
 	// is lost if the walk ends in the middle.
@@ -127,18 +106,23 @@ func (w *pass) mayForget() schema.Timestamp {
 // chunk, and condemns. It returns the timestamp up to which it came.
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
 	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
-	w.page = firstPage
+	w.shared = w.passedByAll()
+	w.page, w.recent = firstPage, recent{}
 	walked := w.report.Walked
 	for end = from; end < to && len(w.batch.rows) < w.c.sizes.chunkRows && w.report.Walked-walked < w.c.sizes.chunkWalk; {
 		if err := w.ctx.Err(); err != nil {
 			return end, err
 		}
+		began := time.Now()
 		err := w.c.read(func(s schema.Session) (err error) {
 			w.session = s
 			end, err = w.commits(end, to)
 			return err
 		})
 		w.session = nil
+		if err == nil && w.busy() {
+			err = w.rest(leaveReading * time.Since(began)) // only the processor is shared
+		}
 		if err == errFull {
 			return end, nil
 		}
@@ -226,7 +210,8 @@ func (w *pass) commit(rows []*schema.Row) error {
 		w.replace(row, o.before[i], true)
 	}
 	for _, lost := range o.lost {
-		if w.has(lost.scope) {
+		// What has scopes of its own in it is chosen document by document.
+		if w.c.opts.Table(lost.table).Scope != nil || w.hasOwner(lost.owner, lost.ts) {
 			w.lost = append(w.lost, lost)
 		}
 	}
@@ -244,14 +229,30 @@ func (w *pass) has(scope Scope) bool {
 
 // hasRow says whether the pass is to deal with a row.
 func (w *pass) hasRow(o *ownership, row *schema.Row) bool {
-	switch t := w.c.opts.Table(row.Table); {
-	case w.single:
-		return true
-	case t.Shared:
-		return row.TS <= w.c.opts.State.Floor()
-	default:
-		return w.has(o.scope(t, row.ID))
+	return w.single || w.hasOwner(o.owner(w.c.opts.Table(row.Table), row.ID), row.TS)
+}
+
+// hasOwner says whether the pass is to deal with what was replaced at ts in
+// the history of an owner. What is shared is left to the last policy that gets
+// there: the others see in it what is lost.
+func (w *pass) hasOwner(o owner, ts schema.Timestamp) bool {
+	if o.shared && !w.single {
+		return ts <= w.shared
 	}
+	return w.has(o.scope)
+}
+
+// passedByAll is the moment up to which nothing can be read, and every other
+// policy has forgotten what it does not keep; those that count versions follow
+// documents, and do not look at what is shared.
+func (w *pass) passedByAll() schema.Timestamp {
+	to := w.c.opts.State.Floor()
+	for _, p := range w.c.opts.State.InUse() {
+		if p != w.policy && p.Versions == 0 {
+			to = min(to, w.c.opts.State.Progress(p).Cursor)
+		}
+	}
+	return to
 }
 
 // replace condemns the version that row replaced, and row itself if it is a
@@ -261,10 +262,10 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) {
 	t := w.c.opts.Table(row.Table)
 	w.applied = max(w.applied, row.TS)
 	if row.Prev != 0 {
-		w.condemn(&schema.Row{TS: row.Prev, Table: row.Table, ID: row.ID})
+		w.condemn(version{row.Table, row.Prev, row.ID})
 	}
 	if row.Deleted && tombstone {
-		w.condemn(&schema.Row{TS: row.TS, Table: row.Table, ID: row.ID})
+		w.condemn(version{row.Table, row.TS, row.ID})
 	}
 	if len(t.Indexes) == 0 || before == nil {
 		return
@@ -277,27 +278,53 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) {
 	}
 }
 
-// condemn takes a version.
-func (w *pass) condemn(row *schema.Row) {
+// condemn takes a version and its entry by id.
+func (w *pass) condemn(v version) {
 	w.report.Rows++
-	w.batch.rows = append(w.batch.rows, row)
+	w.batch.rows = append(w.batch.rows, v)
 }
 
-// before reads the version that row replaced, if it is needed and still there.
-func (w *pass) before(t *Table, row *schema.Row) (*schema.Row, error) {
-	if row.Prev == 0 || t.Owns == nil && len(t.Indexes) == 0 {
+// before is the version that row replaced, if it is needed and still there.
+func (w *pass) before(t *Table, row *schema.Row) (before *schema.Row, err error) {
+	if t.Owns == nil && len(t.Indexes) == 0 {
 		return nil, nil
 	}
-	return w.session.Row(row.Table, row.ID, row.Prev)
+	if row.Prev != 0 {
+		if before = w.recent.rows[documentKey{row.Table, row.ID}]; before == nil || before.TS != row.Prev {
+			before, err = w.session.Row(row.Table, row.ID, row.Prev)
+		}
+	}
+	w.recent.add(row)
+	return before, err
+}
+
+// recent is rows of the chunk that may be asked for again: a document that is
+// written often is mostly replaced within the chunk.
+type recent struct {
+	rows map[documentKey]*schema.Row
+	size int
+}
+
+// recentBytes bounds what is kept of them.
+const recentBytes = 32 << 20
+
+func (r *recent) add(row *schema.Row) {
+	const rowBytes = 200 // beside id and value, with its place in the map
+	if r.size += len(row.ID) + len(row.Value) + rowBytes; r.size > recentBytes || r.rows == nil {
+		r.rows, r.size = map[documentKey]*schema.Row{}, 0
+	}
+	r.rows[documentKey{row.Table, row.ID}] = row
 }
 
 // Slices: how long the writer is kept at once, while there are commits and
-// while there are none, and how many times as long it is left alone then.
+// while there are none; and how many times as long it is left alone then, and
+// the file is not read after it was.
 const (
-	busySlice  = 2 * time.Millisecond
-	quietSlice = 20 * time.Millisecond
-	leaveAlone = 4
-	stepItems  = 256 // deleted between two looks at the clock
+	busySlice    = 2 * time.Millisecond
+	quietSlice   = 20 * time.Millisecond
+	leaveWriter  = 4
+	leaveReading = 1
+	stepItems    = 256 // deleted between two looks at the clock
 )
 
 // sizes are the limits above. Tests have smaller ones.
@@ -353,15 +380,25 @@ func (w *pass) announce(next Progress) error {
 }
 
 // forgetBatch deletes what the chunk has condemned, and writes the progress,
-// if there is any, with the last slice.
+// if there is any, with the last slice. A walk along the log finds what a crash
+// has left; one along the versions of documents does not.
 func (w *pass) forgetBatch(next *Progress) error {
-	b := w.batch
-	b.sort(w.c.opts.Table)
+	return w.forgetAll(w.batch, w.counts || next == nil, next)
+}
+
+// forgetAll deletes what is condemned; whole, each version in one transaction
+// with its entries.
+func (w *pass) forgetAll(b condemned, whole bool, next *Progress) error {
+	b.sortEntries(w.c.opts.Table)
+	remove := (*condemned).deleteSome
+	if whole {
+		remove = (*condemned).deleteWhole
+	}
 	for done := b.empty() && next == nil; !done; {
 		left := b
 		err := w.slice(func(a schema.Appender, until time.Time) error {
 			left = b
-			if err := left.deleteSome(a, w.c.sizes.stepItems, until); err != nil {
+			if err := remove(&left, a, w.c.sizes.stepItems, until); err != nil {
 				return err
 			}
 			if done = left.empty(); done && next != nil {
@@ -373,6 +410,9 @@ func (w *pass) forgetBatch(next *Progress) error {
 			return err
 		}
 		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
+		if !whole && len(b.entries) > 0 && len(left.entries) == 0 {
+			left.sortRows(w.c.opts.Table)
+		}
 		b = left
 	}
 	return nil
@@ -385,70 +425,34 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 		return err
 	}
 	budget := w.c.sizes.quietSlice
-	commits := w.c.opts.Commits()
-	busy := commits != w.c.seen
-	if w.c.seen = commits; busy {
+	busy := w.busy()
+	if busy {
 		budget = w.c.sizes.busySlice
 	}
-	var took time.Duration
+	var began time.Time
 	err := w.c.opts.Writer.Exec(w.ctx, func(a schema.Appender) error {
-		began := time.Now()
-		defer func() { took = time.Since(began) }()
+		began = time.Now()
 		return fn(a, began.Add(budget))
 	})
 	if err != nil || !busy {
 		return err
 	}
+	return w.rest(leaveWriter * time.Since(began))
+}
+
+// busy says whether anything was committed since it was last asked.
+func (w *pass) busy() bool {
+	commits := w.c.opts.Commits()
+	busy := commits != w.c.seen
+	w.c.seen = commits
+	return busy
+}
+
+// rest leaves the machine to others for some time.
+func (w *pass) rest(d time.Duration) error {
 	select {
 	case <-w.ctx.Done():
-	case <-time.After(leaveAlone * took):
+	case <-time.After(d):
 	}
 	return w.ctx.Err()
-}
-
-func (b *condemned) empty() bool { return len(b.rows)+len(b.keys) == 0 }
-
-// deleteSome deletes until the time is up, but at least a step, and takes away
-// what it has deleted: entries first, and no row without its own.
-func (b *condemned) deleteSome(a schema.Appender, step int, until time.Time) error {
-	for first := true; !b.empty() && (first || !time.Now().After(until)); first = false {
-		if len(b.keys) > 0 {
-			n := min(step, len(b.keys))
-			if err := a.Forget(b.keys[:n]); err != nil {
-				return err
-			}
-			b.keys = b.keys[n:]
-			continue
-		}
-		n := stepLength(b.rows, step)
-		if err := deleteRows(a, b.rows[:n]); err != nil {
-			return err
-		}
-		b.rows = b.rows[n:]
-	}
-	return nil
-}
-
-// deleteRows deletes versions with their entries by id.
-func deleteRows(a schema.Appender, rows []*schema.Row) error {
-	entries := make([]schema.Entry, len(rows))
-	for i, row := range rows {
-		entries[i] = schema.Entry{Index: schema.ByID(row.Table), Key: row.ID, TS: row.TS}
-	}
-	if err := a.DeleteEntries(entries); err != nil {
-		return err
-	}
-	inLog := slices.Clone(rows)
-	slices.SortFunc(inLog, func(a, b *schema.Row) int { return cmp.Compare(a.TS, b.TS) }) // goes fastest
-	return a.DeleteRows(inLog)
-}
-
-// stepLength is how many rows make a step: at least so many, and then up to the
-// end of a document, whose entries are cheaper to touch once.
-func stepLength(rows []*schema.Row, step int) int {
-	n := min(step, len(rows))
-	for n < len(rows) && n < 2*step && rows[n].Table == rows[n-1].Table && rows[n].ID == rows[n-1].ID {
-		n++
-	}
-	return n
 }

@@ -16,6 +16,10 @@ import (
 func (s *State) InUse() []Policy {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	return s.used
+}
+
+func (s *State) inUse() []Policy {
 	used := map[Policy]bool{}
 	p, _, _ := s.effective(Scope{})
 	used[p] = true

@@ -48,6 +48,8 @@ type State struct {
 	rewound  int                         // grows with each Rewind
 	changes  bool                        // a Rewind is under way: no cursor moves
 	groups   map[string]schema.Timestamp // from when on all scopes with a record can be read; "": of every group
+	used     []Policy                    // see InUse; replaced, never changed
+	policies int                         // records that set one
 
 	oldest  atomic.Int64 // the store's horizon
 	floor   atomic.Int64 // before it nothing can be read
@@ -180,6 +182,13 @@ func (s *State) Records() map[Scope]Record {
 	return all
 }
 
+// Policies is how many scopes have a policy of their own.
+func (s *State) Policies() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.policies
+}
+
 // Effective is the policy that holds for a scope, and the scope that it is
 // set for.
 func (s *State) Effective(scope Scope) (Policy, Scope) {
@@ -240,7 +249,11 @@ func (s *State) derive() {
 	oldest, ceiling, _ := s.horizon(Scope{})
 	floor := oldest
 	s.groups = map[string]schema.Timestamp{}
-	for scope := range s.records {
+	s.used, s.policies = s.inUse(), 0
+	for scope, r := range s.records {
+		if !r.Inherit {
+			s.policies++
+		}
 		first, applied, versions := s.horizon(scope)
 		floor, ceiling = min(floor, first), max(ceiling, applied)
 		s.groups[scope.Group] = max(s.groups[scope.Group], applied)

@@ -59,7 +59,7 @@ func (w *pass) trim(t *Table, id string, to schema.Timestamp, tombstone bool) er
 		for i, e := range page {
 			if first && i == 0 { // what it replaced is gone, or never was
 				if e.TS == to && e.Deleted && tombstone {
-					w.condemn(&schema.Row{TS: e.TS, Table: t.ID, ID: id})
+					w.condemn(version{t.ID, e.TS, id})
 				}
 				continue
 			}
@@ -91,16 +91,16 @@ func (w *pass) commitOf(t *Table, id string, ts schema.Timestamp, tombstone bool
 	if err != nil {
 		return err
 	}
-	scope := t.scope(id)
+	mine := owner{t.scope(id), t.Shared}
 	for i, row := range rows {
 		its := w.c.opts.Table(row.Table)
 		main := row.Table == t.ID && row.ID == id
-		if main || its.Owned && its.Scope == nil && o.scope(its, row.ID) == scope {
+		if main || its.Owned && its.Scope == nil && o.owner(its, row.ID) == mine {
 			w.replace(row, o.before[i], tombstone || !main)
 		}
 	}
 	for _, lost := range o.lost {
-		if lost.scope == scope {
+		if lost.owner == mine {
 			w.lost = append(w.lost, lost)
 		}
 	}
@@ -136,7 +136,7 @@ func (c *Compactor) Forget(ctx context.Context, id schema.TableID, document stri
 	w := &pass{c: c, ctx: ctx, policy: p}
 	before = min(before, c.opts.Bound(), c.opts.Held(c.opts.Now()))
 	for more := true; more; {
-		w.batch, w.lost, w.last = condemned{}, nil, nil
+		w.batch, w.lost, w.last, w.recent = condemned{}, nil, nil, recent{}
 		err := c.read(func(s schema.Session) error {
 			w.session = s
 			newest, err := s.Versions(nil, schema.ByID(id), document, 0, before, true, 1)
