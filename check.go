@@ -1,6 +1,8 @@
 package firn
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -75,12 +77,15 @@ func (c *checker) run() (err error) {
 	if err := state.Load(c.s, created, retention.Policy{}); err != nil {
 		return err
 	}
-	c.forgotten = state.Forgotten()
-	if err := c.indexes(); err != nil {
-		return err
-	}
 	cat, err := readCatalog(c.s)
 	if err != nil {
+		return err
+	}
+	c.forgotten = state.Forgotten()
+	if err := c.records(cat); err != nil {
+		return err
+	}
+	if err := c.indexes(); err != nil {
 		return err
 	}
 	c.authors, c.named, c.there = cat[authorsTable].ID, map[int64]*schema.Row{}, map[int64]bool{}
@@ -93,6 +98,20 @@ func (c *checker) run() (err error) {
 		}
 	}
 	return nil
+}
+
+// records notes what was forgotten of single scopes.
+func (c *checker) records(cat catalog) error {
+	from := copier{ctx: context.Background(), from: c.s, origin: origin{catalog: cat, watermark: c.watermark}}
+	return from.eachRecord(func(row *schema.Row) error {
+		var r retention.Record
+		if err := json.Unmarshal(row.Value, &r); err != nil {
+			c.problem("document %q of %s at %d: %v", row.ID, recordsTable, row.TS, err)
+			return nil
+		}
+		c.forgotten = max(c.forgotten, r.Start)
+		return nil
+	})
 }
 
 // author notes who wrote a row, and which author it is.
@@ -194,25 +213,39 @@ func (c *checker) log() error {
 
 // leftOver counts the rows that a compaction which has not ended has taken out
 // of the indexes: they were replaced, or are tombstones, and may be forgotten.
-// Others without an entry are problems.
+// What has replaced them is in the index, or a row that is left over too: rows
+// go in the order of the log. Others without an entry are problems.
 func (c *checker) leftOver() (n int, err error) {
+	type place struct {
+		table schema.TableID
+		id    string
+		ts    Timestamp
+	}
+	open := map[place]bool{} // rows whose replacement has not come yet
 	err = c.walkLog(c.watermark, func(row *schema.Row) error {
+		if row.TS <= c.forgotten && open[place{row.Table, row.ID, row.Prev}] {
+			delete(open, place{row.Table, row.ID, row.Prev})
+			n++
+		}
 		x := schema.ByID(row.Table)
 		entries, err := c.s.Versions(nil, x, row.ID, row.TS-1, row.TS, false, 1)
 		if err != nil || len(entries) > 0 {
 			return err
 		}
 		later, err := c.s.Versions(nil, x, row.ID, row.TS, c.forgotten, false, 1)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(later) > 0 || row.Deleted && row.TS <= c.forgotten {
+		case len(later) > 0 || row.Deleted && row.TS <= c.forgotten:
 			n++
-		} else {
-			c.problem("document %q of table %d at %d is in no index", row.ID, row.Table, row.TS)
+		default:
+			open[place{row.Table, row.ID, row.TS}] = true
 		}
 		return nil
 	})
+	for at := range open {
+		c.problem("document %q of table %d at %d is in no index", at.id, at.table, at.ts)
+	}
 	return n, err
 }
 

@@ -369,7 +369,7 @@ func (f *filmed) replay(path string, point int) error {
 	}
 	rows, err := again.rows()
 	if err != nil || !slices.Equal(rows, f.whole) {
-		return fmt.Errorf("at the end: got %d rows\n%s\n%w, want %d\n%s", len(rows), strings.Join(rows, "\n"), err, len(f.whole), strings.Join(f.whole, "\n"))
+		return fmt.Errorf("at the end: got %d rows, %w, want %d: %s", len(rows), err, len(f.whole), sceneDifference(rows, f.whole))
 	}
 	if err := s.Close(); err != nil {
 		return err
@@ -409,4 +409,20 @@ func TestPowerCutWhileAStoreIsCompacted(t *testing.T) {
 			t.Errorf("power cut at %d of %d: %v", point, f.disk.Len(), err)
 		}
 	}
+}
+
+// sceneDifference is what one has and the other lacks.
+func sceneDifference(got, want []string) string {
+	var lines []string
+	for _, row := range got {
+		if !slices.Contains(want, row) {
+			lines = append(lines, "got "+row)
+		}
+	}
+	for _, row := range want {
+		if !slices.Contains(got, row) {
+			lines = append(lines, "lacks "+row)
+		}
+	}
+	return strings.Join(lines, "; ")
 }

@@ -251,7 +251,7 @@ func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, er
 	switch {
 	case survivor == nil:
 		return applied, nil
-	case n == versions || survivor.Prev != 0:
+	case n == versions || survivor.Prev > oldest: // before the horizon it was replaced, or ended, or never was
 		return max(oldest, survivor.TS), nil
 	}
 	return oldest, nil
