@@ -229,8 +229,9 @@ func (s *Store) reached(ts Timestamp) error {
 }
 
 // oldest is the oldest moment at which a document can be read. Where the
-// policy counts versions, that is the oldest of so many, which present sees;
-// if fewer have survived, those may be all that there ever were.
+// policy counts versions, that is the oldest of so many, which present sees,
+// counted back from what is held; if fewer have survived, those may be all
+// that there ever were.
 func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, error) {
 	if t.follows() {
 		return s.state.Floor(), nil // its owner knows
@@ -239,20 +240,31 @@ func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, er
 	if versions == 0 {
 		return oldest, nil
 	}
-	var survivor *Document
-	n := 0
-	for doc, err := range present.Versions(t.def, id, VersionRange{Newest: true, Limit: versions}) {
-		if err != nil {
-			return 0, err
-		}
-		survivor = doc
-		n++
+	held := s.held.Oldest(s.opts.Now())
+	survivor, n, err := lastOf(present.Versions(t.def, id, VersionRange{To: held, Newest: true, Limit: versions}))
+	if err == nil && survivor == nil { // nothing that was held, or held on to
+		survivor, _, err = lastOf(present.Versions(t.def, id, VersionRange{From: held, Limit: 1}))
 	}
 	switch {
-	case survivor == nil:
+	case err != nil:
+		return 0, err
+	case survivor == nil || n == 0 && versions == 1: // a tombstone may have gone, too
 		return applied, nil
 	case n == versions || survivor.Prev > oldest: // before the horizon it was replaced, or ended, or never was
 		return max(oldest, survivor.TS), nil
 	}
 	return oldest, nil
+}
+
+// lastOf is the last of some versions, nil if there is none, and how many they
+// are.
+func lastOf(versions iter.Seq2[*Document, error]) (last *Document, n int, err error) {
+	for doc, err := range versions {
+		if err != nil {
+			return nil, 0, err
+		}
+		last = doc
+		n++
+	}
+	return last, n, nil
 }

@@ -27,6 +27,7 @@ type pass struct {
 	report  Report
 
 	recent  recent               // of the chunk
+	from    schema.Timestamp     // of the chunk: what was replaced up to it was looked at before
 	bound   schema.Timestamp     // of the chunk: nothing replaced after it is condemned
 	shared  schema.Timestamp     // of the chunk: what is shared is condemned if it was replaced up to it
 	counted map[documentKey]bool // whose versions were counted in this chunk
@@ -96,9 +97,6 @@ func (p *Progress) cursor(policy Policy, counts bool) *schema.Timestamp {
 // mayForget is the newest moment up to which the pass may delete what its
 // policy does not keep.
 func (w *pass) mayForget() schema.Timestamp {
-	if !w.counts {
-		return w.c.opts.Bound() // no horizon has passed what is held
-	}
 	return min(w.c.opts.Bound(), w.c.opts.Held(w.c.opts.Now()))
 }
 
@@ -106,7 +104,7 @@ func (w *pass) mayForget() schema.Timestamp {
 // chunk, and condemns. It returns the timestamp up to which it came.
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
 	w.batch, w.lost, w.counted, w.last, w.bound = condemned{}, nil, nil, nil, to
-	w.shared = w.passedByAll()
+	w.from, w.shared = from, w.passedByAll()
 	w.page, w.recent = firstPage, recent{}
 	walked := w.report.Walked
 	for end = from; end < to && len(w.batch.rows) < w.c.sizes.chunkRows && w.report.Walked-walked < w.c.sizes.chunkWalk; {
@@ -207,7 +205,9 @@ func (w *pass) commit(rows []*schema.Row) error {
 		if !w.hasRow(o, row) {
 			continue
 		}
-		w.replace(row, o.before[i], true)
+		if err := w.replace(row, o.before[i], true); err != nil {
+			return err
+		}
 	}
 	for _, lost := range o.lost {
 		// What has scopes of its own in it is chosen document by document.
@@ -258,17 +258,22 @@ func (w *pass) passedByAll() schema.Timestamp {
 // replace condemns the version that row replaced, and row itself if it is a
 // tombstone that need not stay. before is the version replaced, if it was
 // read.
-func (w *pass) replace(row, before *schema.Row, tombstone bool) {
+func (w *pass) replace(row, before *schema.Row, tombstone bool) error {
 	t := w.c.opts.Table(row.Table)
 	w.applied = max(w.applied, row.TS)
 	if row.Prev != 0 {
 		w.condemn(version{row.Table, row.Prev, row.ID})
 	}
+	if t.Shared && row.Prev != 0 && row.Prev <= w.from {
+		if err := w.replaceSkipped(row); err != nil {
+			return err
+		}
+	}
 	if row.Deleted && tombstone {
 		w.condemn(version{row.Table, row.TS, row.ID})
 	}
 	if len(t.Indexes) == 0 || before == nil {
-		return
+		return nil
 	}
 	w.derived = w.deriver.Derive(w.derived[:0], t.Table, before, row)
 	for _, e := range w.derived[1:] {
@@ -276,6 +281,22 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) {
 			w.batch.keys = append(w.batch.keys, e)
 		}
 	}
+	return nil
+}
+
+// replaceSkipped does for the version that row replaced what no pass has done
+// that went by, because something could be read then that can not any more.
+// Otherwise what is older would stay, and be the newest one day.
+func (w *pass) replaceSkipped(row *schema.Row) error {
+	skipped, err := w.session.Row(row.Table, row.ID, row.Prev)
+	if err != nil || skipped == nil || skipped.Prev == 0 {
+		return err
+	}
+	before, err := w.session.Row(row.Table, row.ID, skipped.Prev)
+	if err != nil || before == nil {
+		return err
+	}
+	return w.replace(skipped, before, false)
 }
 
 // condemn takes a version and its entry by id.

@@ -96,7 +96,9 @@ func (w *pass) commitOf(t *Table, id string, ts schema.Timestamp, tombstone bool
 		its := w.c.opts.Table(row.Table)
 		main := row.Table == t.ID && row.ID == id
 		if main || its.Owned && its.Scope == nil && o.owner(its, row.ID) == mine {
-			w.replace(row, o.before[i], tombstone || !main)
+			if err := w.replace(row, o.before[i], tombstone || !main); err != nil {
+				return err
+			}
 		}
 	}
 	for _, lost := range o.lost {
