@@ -27,6 +27,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/schema"
 )
 
@@ -145,6 +146,8 @@ func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 }
 
 func newPast(t *testing.T, seed uint64, o Options) *past {
+	byhand.Compaction.Store(true) // tests that run beside each other come later
+	t.Cleanup(func() { byhand.Compaction.Store(false) })
 	p := &past{
 		T: t, rng: rand.New(rand.NewPCG(seed, 3)), path: filepath.Join(t.TempDir(), "past.db"), now: time.UnixMicro(1_000_000_000),
 		models: map[string]model{}, policies: map[Scope]Retention{}, holds: map[string]Hold{},
