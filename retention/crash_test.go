@@ -309,3 +309,38 @@ func TestContextEndsAWalk(t *testing.T) {
 		t.Errorf("pass whose context ends: got %d rows walked, %v, want at most %d, %v", report.Walked, err, firstPage, context.Canceled)
 	}
 }
+
+// TestPolicyThatChangesInAWalk between two looks at one commit: what the first
+// has condemned leads to what the second must not miss.
+func TestPolicyThatChangesInAWalk(t *testing.T) {
+	for at := range 40 {
+		r := newRig(t)
+		r.commit(time.Second, write{owners, "o", []byte("o/1")}, write{parts, partID("o/1", 1), []byte("a")})
+		r.commit(time.Second, write{owners, "o", []byte("o/2")})
+		r.commit(time.Second, write{owners, "o", []byte("o/3")})
+		off, one := NewRecord(Policy{Off: true}, 0), NewRecord(Policy{Versions: 1}, 0)
+		r.state.Put(Scope{}, &off)
+		r.state.Put(Scope{Group: "things"}, &Record{})
+		c, looks := r.compactor(), 0
+		c.opts.Table = func(id schema.TableID) *Table {
+			if looks++; looks == at {
+				scope := Scope{Group: "owners", Member: "o"}
+				if err := r.state.Rewind(t.Context(), r.store, func() error { r.state.Put(scope, &one); return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return r.tables[id]
+		}
+		for range 2 {
+			if _, err := c.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := r.rows(); looks >= at && len(got) != 1 {
+			t.Errorf("a policy that changes at look %d: got %d rows left, want the present one: %q", at, len(got), got)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

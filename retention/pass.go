@@ -53,7 +53,6 @@ const (
 // apply brings the policy's cursor to its horizon.
 func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 	w := &pass{c: c, ctx: ctx, policy: p}
-	w.single = len(c.opts.State.InUse()) == 1
 	err := w.walk()
 	if err == nil && p.Versions > 0 {
 		w.counts = true
@@ -66,6 +65,8 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 func (w *pass) walk() error {
 	for {
 		progress := w.c.opts.State.Progress(w.policy)
+		w.single = len(w.c.opts.State.InUse()) == 1
+		before := w.report
 		cursor := progress.cursor(w.policy, w.counts)
 		to := w.mayForget()
 		if !w.counts {
@@ -79,7 +80,10 @@ func (w *pass) walk() error {
 			return err
 		}
 		*cursor = end
-		if err := w.forget(&progress); err != nil && err != errStale {
+		err = w.forget(&progress)
+		if err == errStale {
+			w.report = before
+		} else if err != nil {
 			return err
 		}
 	}
@@ -360,7 +364,13 @@ type sizes struct {
 var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage}
 
 // forget deletes what the chunk has condemned, and saves the progress.
+//
+// It is errStale if policies have changed since the chunk was begun: what was
+// condemned before, and what was lost after that, would be of different scopes.
 func (w *pass) forget(next *Progress) error {
+	if w.c.opts.State.stale(*next) {
+		return errStale
+	}
 	if w.counts && len(w.batch.rows)+len(w.lost) > 0 {
 		if err := w.announce(*next); err != nil {
 			return err
