@@ -250,7 +250,9 @@ func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, er
 		return 0, err
 	case survivor == nil || n == 0 && versions == 1: // a tombstone may have gone, too
 		return applied, nil
-	case n == versions || survivor.Prev > oldest: // before the horizon it was replaced, or ended, or never was
+	case n == versions || survivor.Prev > oldest || survivor.Prev != 0 && survivor.TS <= applied:
+		// What it replaced is gone. If that was later than anything that was
+		// forgotten for being replaced, it was a tombstone.
 		return max(oldest, survivor.TS), nil
 	}
 	return oldest, nil

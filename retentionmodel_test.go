@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -128,6 +129,9 @@ type past struct {
 
 func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("FIRN_SEED"); text != "" {
+		fmt.Sscan(text, &seed)
+	}
 	for _, memory := range []int64{0, -1, 6 << 10} {
 		for _, tail := range []int{0, 1, 7} {
 			for _, always := range []bool{false, true} {
