@@ -350,3 +350,31 @@ func BenchmarkSetAuthor(b *testing.B) {
 		})
 	}
 }
+
+func TestCheckMissesAuthors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "authors.db")
+	s := openAt(t, path, Options{Tables: []TableSpec{{Name: "notes"}}})
+	putBy(t, s, ada, "k", "1")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Check(path, func(problem string) { t.Error(problem) }); n > 0 || err != nil {
+		t.Fatalf("whole: got %d problems, %v", n, err)
+	}
+	engine, err := schema.Open(path, schema.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := engine.Appender()
+	row := &schema.Row{ID: "x", TS: schema.MaxTimestamp - 1, Table: s.Table("notes").def.ID, Value: []byte("1"), Author: 7}
+	if err := errors.Join(a.Begin(), a.Append([]*schema.Row{row}), a.Commit(), engine.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var problems []string
+	if _, err := Check(path, func(problem string) { problems = append(problems, problem) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(problems) != 1 || !strings.HasSuffix(problems[0], "its author 7 is not there") {
+		t.Errorf("without an author: got %q", problems)
+	}
+}

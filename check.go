@@ -1,9 +1,12 @@
 package firn
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/retention"
@@ -12,7 +15,8 @@ import (
 
 // Check examines the store at path, which may be in use: the file's own
 // integrity, every entry of an index against the log, the chain of versions
-// of every document, and that the log has no row that the indexes lack. Each
+// of every document, that the log has no row that the indexes lack, and that
+// the author of each version is there. Each
 // problem is reported as one line; their number is returned. The error is for
 // a store that cannot be examined.
 func Check(path string, report func(problem string)) (problems int, err error) {
@@ -47,6 +51,10 @@ type checker struct {
 	forgotten Timestamp    // what was current after it is there
 	merged    int          // entries by id up to the watermark
 	last      schema.Entry // the entry before the present one
+
+	authors schema.TableID        // their table
+	named   map[int64]*schema.Row // the first row by each author
+	there   map[int64]bool        // authors that have a document
 }
 
 func (c *checker) problem(format string, args ...any) {
@@ -69,48 +77,56 @@ func (c *checker) run() (err error) {
 	if err := state.Load(c.s, created, retention.Policy{}); err != nil {
 		return err
 	}
-	starts, err := c.starts()
+	cat, err := readCatalog(c.s)
 	if err != nil {
 		return err
 	}
-	c.forgotten = max(state.Forgotten(), starts)
+	c.forgotten = state.Forgotten()
+	if err := c.records(cat); err != nil {
+		return err
+	}
 	if err := c.indexes(); err != nil {
 		return err
 	}
-	return c.log()
+	c.authors, c.named, c.there = cat[authorsTable].ID, map[int64]*schema.Row{}, map[int64]bool{}
+	if err := c.log(); err != nil {
+		return err
+	}
+	for _, number := range slices.Sorted(maps.Keys(c.named)) {
+		if row := c.named[number]; !c.there[number] {
+			c.problem("document %q of table %d at %d: its author %d is not there", row.ID, row.Table, row.TS, number)
+		}
+	}
+	return nil
 }
 
-// starts is the latest moment up to which a scope was told to forget.
-func (c *checker) starts() (latest Timestamp, err error) {
-	cat, err := readCatalog(c.s)
+// records notes what was forgotten of single scopes.
+func (c *checker) records(cat catalog) error {
+	from := copier{ctx: context.Background(), from: c.s, origin: origin{catalog: cat, watermark: c.watermark}}
+	return from.eachRecord(func(row *schema.Row) error {
+		var r retention.Record
+		if err := json.Unmarshal(row.Value, &r); err != nil {
+			c.problem("document %q of %s at %d: %v", row.ID, recordsTable, row.TS, err)
+			return nil
+		}
+		c.forgotten = max(c.forgotten, r.Start)
+		return nil
+	})
+}
+
+// author notes who wrote a row, and which author it is.
+func (c *checker) author(row *schema.Row) {
+	if row.Author != 0 && c.named[row.Author] == nil {
+		c.named[row.Author] = row
+	}
+	if row.Table != c.authors || c.authors == 0 {
+		return
+	}
+	number, err := authorNumber(row.ID)
 	if err != nil {
-		return 0, err
+		c.problem("table %d at %d: %v", row.Table, row.TS, err)
 	}
-	id := cat[retentionTable].ID
-	last := schema.Entry{Index: schema.ByID(id)}
-	for {
-		page, err := c.s.Entries(nil, last, checkPage)
-		if err != nil {
-			return 0, err
-		}
-		for _, e := range page {
-			if e.Index != last.Index {
-				return latest, nil
-			}
-			row, err := c.s.Row(id, e.Key, e.TS)
-			if err != nil {
-				return 0, err
-			}
-			var record retention.Record
-			if row != nil && !row.Deleted && json.Unmarshal(row.Value, &record) == nil { // Open says what is wrong with it
-				latest = max(latest, record.Start)
-			}
-			last = e
-		}
-		if len(page) < checkPage {
-			return latest, nil
-		}
-	}
+	c.there[number] = true
 }
 
 // indexes looks every entry up in the log.
@@ -174,35 +190,85 @@ func (c *checker) chain(e schema.Entry, row *schema.Row) {
 
 // log counts the rows that must have entries.
 func (c *checker) log() error {
-	var page []*schema.Row
-	var cursor schema.Cursor
 	rows := 0
-	for {
-		var err error
-		if page, err = c.s.Log(page[:0], cursor, schema.MaxTimestamp, checkPage); err != nil {
+	err := c.walkLog(schema.MaxTimestamp, func(row *schema.Row) error {
+		c.author(row)
+		if row.TS <= c.watermark {
+			rows++
+		}
+		if row.Prev >= row.TS {
+			c.problem("document %q of table %d at %d: prev_ts %d is not older", row.ID, row.Table, row.TS, row.Prev)
+		}
+		return nil
+	})
+	if err != nil || rows == c.merged {
+		return err
+	}
+	left, err := c.leftOver()
+	if err == nil && rows != c.merged+left {
+		c.problem("the log has %d rows up to %d, the indexes by id have %d entries", rows, c.watermark, c.merged)
+	}
+	return err
+}
+
+// leftOver counts the rows that a compaction which has not ended has taken out
+// of the indexes: they were replaced, or are tombstones, and may be forgotten.
+// What has replaced them is in the index, or a row that is left over too: rows
+// go in the order of the log. Others without an entry are problems.
+func (c *checker) leftOver() (n int, err error) {
+	type place struct {
+		table schema.TableID
+		id    string
+		ts    Timestamp
+	}
+	open := map[place]bool{} // rows whose replacement has not come yet
+	err = c.walkLog(c.watermark, func(row *schema.Row) error {
+		if row.TS <= c.forgotten && open[place{row.Table, row.ID, row.Prev}] {
+			delete(open, place{row.Table, row.ID, row.Prev})
+			n++
+		}
+		x := schema.ByID(row.Table)
+		entries, err := c.s.Versions(nil, x, row.ID, row.TS-1, row.TS, false, 1)
+		if err != nil || len(entries) > 0 {
 			return err
 		}
-		if len(page) == 0 {
-			break
+		later, err := c.s.Versions(nil, x, row.ID, row.TS, c.forgotten, false, 1)
+		switch {
+		case err != nil:
+			return err
+		case len(later) > 0 || row.Deleted && row.TS <= c.forgotten:
+			n++
+		default:
+			open[place{row.Table, row.ID, row.TS}] = true
+		}
+		return nil
+	})
+	for at := range open {
+		c.problem("document %q of table %d at %d is in no index", at.id, at.table, at.ts)
+	}
+	return n, err
+}
+
+// walkLog calls fn with each row of the log up to a moment.
+func (c *checker) walkLog(to Timestamp, fn func(*schema.Row) error) error {
+	var page []*schema.Row
+	var cursor schema.Cursor
+	for {
+		var err error
+		if page, err = c.s.Log(page[:0], cursor, to, checkPage); err != nil || len(page) == 0 {
+			return err
 		}
 		if err := c.page(len(page)); err != nil {
 			return err
 		}
 		for _, row := range page {
-			if row.TS <= c.watermark {
-				rows++
-			}
-			if row.Prev >= row.TS {
-				c.problem("document %q of table %d at %d: prev_ts %d is not older", row.ID, row.Table, row.TS, row.Prev)
+			if err := fn(row); err != nil {
+				return err
 			}
 		}
 		end := page[len(page)-1]
 		cursor = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
 	}
-	if rows != c.merged {
-		c.problem("the log has %d rows up to %d, the indexes by id have %d entries", rows, c.watermark, c.merged)
-	}
-	return nil
 }
 
 // Reindex rebuilds all indexes of the store at path from its log. The store

@@ -35,6 +35,8 @@ func (s *Store) newCompactor(defs map[schema.TableID]*index.Table) *retention.Co
 		Table:    func(id schema.TableID) *retention.Table { return tables[id] },
 		Held:     s.held.Oldest,
 		Bound:    s.prunable,
+		Merge:    s.writer.Merge,
+		Newest:   s.head.Newest,
 		Commits:  func() int64 { return s.writer.Stats().Commits },
 		Passing:  s.writer.Clock().Pass,
 		MaxBytes: s.opts.HistoryMaxBytes,
@@ -98,11 +100,6 @@ func (s *Store) compaction(ctx context.Context, run func(context.Context) (reten
 
 // usedBytes is how much of the file is not free.
 func (s *Store) usedBytes() (int64, error) {
-	session, err := s.engine.Session()
-	if err != nil {
-		return 0, err
-	}
-	defer session.Close()
-	space, err := session.Space()
-	return (space.Pages - space.FreePages) * space.PageBytes, err
+	size, free, err := s.space()
+	return size - free, err
 }

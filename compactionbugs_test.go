@@ -69,7 +69,7 @@ func TestDeletionsAtTheHorizonAreNotDropped(t *testing.T) {
 	}
 	changed := func(from Timestamp) string {
 		var all []string
-		err := l.Changed(notes, from, deleted, func(doc *Document) error {
+		err := l.Changed(notes, nil, from, deleted, func(doc *Document) error {
 			all = append(all, fmt.Sprintf("%s deleted=%t", doc.ID, doc.Deleted))
 			return nil
 		})

@@ -70,15 +70,18 @@ func (s *Store) documentHorizon(t *Table, id []byte) Timestamp {
 	return s.Oldest(t.scope(string(id)))
 }
 
-// tableReached refuses a moment at which a document of a table can no longer
-// be read.
-func (s *Store) tableReached(t *Table, ts Timestamp) error {
+// prefixReached refuses a moment at which a document of a table, with ids that
+// begin with prefix, can no longer be read.
+func (s *Store) prefixReached(t *Table, prefix []byte, ts Timestamp) error {
 	if s.state.Uniform(ts) {
 		return nil
 	}
-	group := t.spec.Name
-	if t.spec.Scope != nil {
-		group = "" // all
+	if t.spec.Shared {
+		return s.reached(ts)
+	}
+	group := "" // all: owners may be anywhere
+	if !t.follows() {
+		group = t.scope(string(prefix)).Group
 	}
 	if oldest := s.state.GroupHorizon(group); ts < oldest {
 		return &CompactedError{Asked: ts, Oldest: oldest}
@@ -90,32 +93,34 @@ func (s *Store) tableReached(t *Table, ts Timestamp) error {
 // holds in memory, and how long it keeps a read transaction open.
 const changedPage = 512
 
-// Changed calls fn for each document of a table that changed in the interval
-// from from, exclusive, to to, inclusive: with its newest version in it, a
-// tombstone too, in order of time and within a transaction of id. It reads
-// the log in pages and needs no more memory for a long interval than for a
-// short one. fn may write; its error ends the walk and is returned.
+// Changed calls fn for each document of a table whose id begins with prefix
+// that changed in the interval from from, exclusive, to to, inclusive: with its
+// newest version in it, a tombstone too, in order of time and within a
+// transaction of id. It reads the log in pages and needs no more memory for a
+// long interval than for a short one. fn may write; its error ends the walk and
+// is returned.
 //
-// A from before the horizon is a *CompactedError, a to in the future a
-// *FutureError. An interval that ends before it begins is empty.
-func (s *Store) Changed(t *Table, from, to Timestamp, fn func(doc *Document) error) error {
+// A from before the horizon of any document in the group that the prefix
+// belongs to is a *CompactedError, a to in the future a *FutureError. An
+// interval that ends before it begins is empty.
+func (s *Store) Changed(t *Table, prefix []byte, from, to Timestamp, fn func(doc *Document) error) error {
 	if t == nil {
 		return errNoTable
 	}
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	if err := s.tableReached(t, from); err != nil || to <= from {
+	if err := s.prefixReached(t, prefix, from); err != nil || to <= from {
 		return err
 	}
 	if err := s.settle(to); err != nil {
 		return err
 	}
-	w := changes{t: t, after: schema.Cursor{TS: from + 1}} // no table has the id 0
+	w := changes{t: t, prefix: string(prefix), after: schema.Cursor{TS: from + 1}} // no table has the id 0
 	for !w.done {
 		err := s.at(to, to, w.read)
 		if err == nil {
-			err = s.tableReached(t, from) // what was read may have been pruned meanwhile
+			err = s.prefixReached(t, prefix, from) // what was read may have been pruned meanwhile
 		}
 		if err != nil {
 			return err
@@ -129,17 +134,23 @@ func (s *Store) Changed(t *Table, from, to Timestamp, fn func(doc *Document) err
 	return nil
 }
 
-// changes is a walk over the log for the documents of one table.
+// changes is a walk over the log for documents of one table.
 type changes struct {
-	t     *Table
-	after schema.Cursor
-	rows  []*Document // of the page
-	found []*Document // those of them that are the newest of their documents
-	done  bool
+	t      *Table
+	prefix string // of their ids
+	after  schema.Cursor
+	rows   []*Document // of the page
+	found  []*Document // those of them that are the newest of their documents
+	done   bool
 }
 
-// read reads the next page.
-func (w *changes) read(snap *Snapshot) (err error) {
+// wants says whether a row is of one of the documents.
+func (w *changes) wants(row *Document) bool {
+	return row.Table == w.t.def.ID && strings.HasPrefix(row.ID, w.prefix)
+}
+
+// page reads the next rows of the log.
+func (w *changes) page(snap *Snapshot) (err error) {
 	if w.rows, err = snap.view.Log(w.rows[:0], w.after, changedPage); err != nil {
 		return err
 	}
@@ -148,15 +159,23 @@ func (w *changes) read(snap *Snapshot) (err error) {
 		last := w.rows[changedPage-1]
 		w.after = schema.Cursor{TS: last.TS, Table: last.Table, ID: last.ID}
 	}
+	return nil
+}
+
+// read reads the next page, and finds the documents in it.
+func (w *changes) read(snap *Snapshot) error {
+	if err := w.page(snap); err != nil {
+		return err
+	}
 	newest := map[string]Timestamp{} // within the page: spares asking for what is hot
 	for _, row := range w.rows {
-		if row.Table == w.t.def.ID {
+		if w.wants(row) {
 			newest[row.ID] = row.TS
 		}
 	}
 	w.found = w.found[:0]
 	for _, row := range w.rows {
-		if row.Table != w.t.def.ID || newest[row.ID] != row.TS {
+		if !w.wants(row) || newest[row.ID] != row.TS {
 			continue
 		}
 		last, err := snap.Last(w.t, []byte(row.ID))
@@ -165,6 +184,31 @@ func (w *changes) read(snap *Snapshot) (err error) {
 		}
 		if last.TS == row.TS {
 			w.found = append(w.found, row)
+		}
+	}
+	return nil
+}
+
+// IDs calls fn with the id of each document of a table of which a version is
+// left, be it a tombstone, whatever its policy, and whose id begins with prefix:
+// once for each version, in the order of commits. fn's error ends the walk and
+// is returned. Cost is that of reading the log, in pages.
+func (s *Store) IDs(t *Table, prefix []byte, fn func(id string) error) error {
+	if t == nil {
+		return errNoTable
+	}
+	w := changes{t: t, prefix: string(prefix)}
+	for !w.done {
+		if err := s.View(w.page); err != nil {
+			return err
+		}
+		for _, row := range w.rows {
+			if !w.wants(row) {
+				continue
+			}
+			if err := fn(row.ID); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -136,7 +136,7 @@ func checkPast(t *testing.T, s *Store, m *pastModel, from, to Timestamp) {
 	t.Helper()
 	notes := s.Table("notes")
 	var got []string
-	err := s.Changed(notes, from, to, func(doc *Document) error {
+	err := s.Changed(notes, nil, from, to, func(doc *Document) error {
 		got = append(got, fmt.Sprintf("%s@%d=%s", doc.ID, doc.TS, showDoc(doc)))
 		return nil
 	})
@@ -262,11 +262,11 @@ func TestWhatCannotBeKnownIsAnError(t *testing.T) {
 		{"History to the future", walk(notes, 0, future), ErrFuture},
 		{"History of no table", walk(none, 0, 0), ErrTable},
 		{"History from the horizon", walk(notes, oldest, newest), nil},
-		{"Changed from before", s.Changed(notes, oldest-1, newest, seen), ErrCompacted},
-		{"Changed to the future", s.Changed(notes, oldest, future, seen), ErrFuture},
-		{"Changed in no table", s.Changed(none, oldest, newest, seen), ErrTable},
-		{"Changed from the horizon", s.Changed(notes, oldest, newest, seen), nil},
-		{"Changed backwards", s.Changed(notes, newest, oldest, seen), nil},
+		{"Changed from before", s.Changed(notes, nil, oldest-1, newest, seen), ErrCompacted},
+		{"Changed to the future", s.Changed(notes, nil, oldest, future, seen), ErrFuture},
+		{"Changed in no table", s.Changed(none, nil, oldest, newest, seen), ErrTable},
+		{"Changed from the horizon", s.Changed(notes, nil, oldest, newest, seen), nil},
+		{"Changed backwards", s.Changed(notes, nil, newest, oldest, seen), nil},
 		{"Diff from before", s.Diff(notes, nil, oldest-1, newest, both), ErrCompacted},
 		{"Diff to before", s.Diff(notes, nil, newest, oldest-1, both), ErrCompacted},
 		{"Diff to the future", s.Diff(notes, nil, oldest, future, both), ErrFuture},
@@ -281,7 +281,7 @@ func TestWhatCannotBeKnownIsAnError(t *testing.T) {
 		}
 	}
 	enough := errors.New("enough")
-	if err := s.Changed(notes, oldest, newest, func(*Document) error { return enough }); err != enough {
+	if err := s.Changed(notes, nil, oldest, newest, func(*Document) error { return enough }); err != enough {
 		t.Errorf("Changed: got %v, want the function's error", err)
 	}
 	if err := s.Diff(notes, nil, oldest, newest, func(_, _ *Document) error { return enough }); err != enough {
@@ -299,7 +299,7 @@ func TestChangedMayBeUsedToWrite(t *testing.T) {
 		last = put(t, s, notes, fmt.Sprint(i), "old")
 	}
 	n := 0
-	err := s.Changed(notes, from, last, func(doc *Document) error {
+	err := s.Changed(notes, nil, from, last, func(doc *Document) error {
 		n++
 		_, err := s.Update(t.Context(), func(tx *Tx) error { return tx.Put(notes, []byte(doc.ID), []byte("new")) })
 		return err

@@ -2,7 +2,9 @@ package firn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/firndb/firn"
 )
@@ -40,7 +42,7 @@ func ExampleStore_Changed() {
 	put(store, users, "eve", "Cairo")
 	put(store, users, "bob", "Bergen")
 
-	check(store.Changed(users, copied, store.Bounds().Newest, func(doc *firn.Document) error {
+	check(store.Changed(users, nil, copied, store.Bounds().Newest, func(doc *firn.Document) error {
 		fmt.Printf("%s: %s\n", doc.ID, doc.Value)
 		return nil
 	}))
@@ -97,4 +99,45 @@ func ExampleTx_Revert() {
 	// Output:
 	// "London" <nil>
 	// "" <nil>
+}
+
+// The past from end to end: how much is kept, who wrote what, what is held,
+// what changed, and how to undo and to forget it.
+func Example_past() {
+	store, done := newStore(firn.TableSpec{Name: "users"})
+	defer done()
+	ctx, users, ada := context.Background(), store.Table("users"), []byte("ada")
+	check(store.SetRetention(ctx, firn.Scope{Group: "users"}, &firn.Retention{Age: 30 * 24 * time.Hour}))
+	first, err := store.Update(ctx, func(tx *firn.Tx) error {
+		return errors.Join(tx.SetAuthor(firn.Author{User: "grace", Reason: "ticket 7"}), tx.Put(users, ada, []byte("London")))
+	})
+	check(err)
+	put(store, users, "ada", "Paris")
+	check(store.Hold(ctx, firn.Hold{Name: "report", At: first, Until: noon.Add(time.Hour)}))
+
+	check(store.Diff(users, ada, first, store.Bounds().Newest, func(before, after *firn.Document) error {
+		fmt.Printf("%s became %s\n", before.Value, after.Value)
+		return nil
+	}))
+	_, err = store.Update(ctx, func(tx *firn.Tx) error { return tx.Revert(users, ada, first) })
+	check(err)
+	check(store.View(func(s *firn.Snapshot) error {
+		for doc, err := range store.History(users, ada, firn.VersionRange{}) {
+			check(err)
+			author, err := s.Author(doc)
+			check(err)
+			fmt.Printf("%s %q\n", doc.Value, author.User)
+		}
+		return nil
+	}))
+
+	deleted, err := store.Compact(ctx)
+	check(err)
+	fmt.Println(deleted, "forgotten: all of it is younger, and held")
+	// Output:
+	// London became Paris
+	// London "grace"
+	// Paris ""
+	// London ""
+	// 0 forgotten: all of it is younger, and held
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
@@ -27,6 +28,8 @@ type lab struct {
 }
 
 func newLab(t *testing.T) *lab {
+	byhand.Compaction.Store(true) // tests that run beside each other come later
+	t.Cleanup(func() { byhand.Compaction.Store(false) })
 	l := &lab{T: t, path: filepath.Join(t.TempDir(), "lab.db"), now: time.UnixMicro(1_000_000)}
 	l.open()
 	t.Cleanup(func() {
@@ -452,5 +455,64 @@ func TestTheStoresOwnTables(t *testing.T) {
 	}
 	if ids := slices.Sorted(maps.Keys(l.tables)); !slices.Equal(ids, []string{"firn.authors", "firn.holds", "firn.retention", "notes", "rooms", "walls"}) || l.tables["notes"].def.ID != 1 {
 		t.Errorf("tables: got %q, want the store's own behind the program's", ids)
+	}
+}
+
+// TestChangedLooksAtItsGroup: what is forgotten in one group is no reason to
+// refuse what changed in another, and what is left of any is found.
+func TestChangedLooksAtItsGroup(t *testing.T) {
+	l := newLab(t)
+	a := l.write("rooms", "a1", "1", "2")
+	b := l.write("rooms", "b1", "1", "2")
+	l.set(Scope{Group: "a"}, &Retention{Off: true})
+	if _, err := l.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen := func(prefix string) (got string) {
+		err := l.Changed(l.Table("rooms"), []byte(prefix), a[0], b[1], func(doc *Document) error {
+			got += doc.ID + "=" + string(doc.Value)
+			return nil
+		})
+		if errors.Is(err, ErrCompacted) {
+			return "compacted"
+		}
+		return told([]string{got}, err)
+	}
+	l.want("in the other group", seen("b"), "b1=2")
+	l.want("in the group", seen("a"), "compacted")
+	l.want("in all", seen(""), "compacted")
+	left := map[string]int{}
+	if err := l.IDs(l.Table("rooms"), nil, func(id string) error { left[id]++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	l.want("versions left", fmt.Sprint(left), "map[a1:1 b1:2]")
+	if err := l.IDs(l.Table("rooms"), []byte("b"), func(id string) error { return errors.New(id) }); err == nil || err.Error() != "b1" {
+		t.Errorf("fn's error: got %v, want b1", err)
+	}
+}
+
+// TestClearedScopesAreForgotten: a record that says no more than the horizon
+// does goes with the next one.
+func TestClearedScopesAreForgotten(t *testing.T) {
+	l := newLab(t)
+	for _, id := range []string{"a1", "a2", "a3"} {
+		written := l.write("rooms", id, "1", "2")
+		if n, err := l.Forget(t.Context(), l.Table("rooms"), []byte(id), written[1]); n != 1 || err != nil {
+			t.Fatalf("forget %s: got %d, %v, want 1", id, n, err)
+		}
+	}
+	if n := len(l.state.Records()); n != 3 {
+		t.Errorf("records: got %d, want 3", n)
+	}
+	l.write("rooms", "a4", "1", "2")
+	if _, err := l.Prune(t.Context(), l.Bounds().Newest); err != nil {
+		t.Fatal(err)
+	}
+	last := l.write("rooms", "a4", "3", "4")
+	if _, err := l.Forget(t.Context(), l.Table("rooms"), []byte("a4"), last[1]); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(l.state.Records()); n != 1 {
+		t.Errorf("records behind the horizon: got %d, want 1", n)
 	}
 }

@@ -51,41 +51,47 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 		if err != nil || !changed {
 			return err
 		}
-		doc := Document{Deleted: true}
-		if record != nil {
-			text, err := json.Marshal(record)
-			if err != nil {
-				return fmt.Errorf("encode the policy of %+v: %w", scope, err)
-			}
-			doc = Document{Value: text, JSON: true}
-		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		done, err := s.state.Rewind(context.WithoutCancel(ctx), s.writer) // there may be more for a policy to forget than before
-		defer done()
-		if err != nil {
-			return writeError(err)
+		ctx = context.WithoutCancel(ctx)
+		// There may be more for a policy to forget than before.
+		err = s.state.Rewind(ctx, s.writer, func() error { return s.writeRecord(ctx, scope, record) })
+		if err == nil {
+			s.compactor.Wake()
 		}
-		spent := s.state.Spent()
-		err = s.settings(ctx, func(tx *Tx) error {
-			for _, old := range spent {
-				if err := tx.write(s.internal.retention, recordID(old), Document{Deleted: true}); err != nil {
-					return err
-				}
-			}
-			return tx.write(s.internal.retention, recordID(scope), doc)
-		})
-		if err != nil {
-			return err
-		}
-		for _, old := range spent {
-			s.state.Put(old, nil)
-		}
-		s.state.Put(scope, record)
-		s.compactor.Wake()
-		return nil
+		return writeError(err)
 	})
+}
+
+// writeRecord makes record a scope's, in the file and then in memory; nil removes
+// it. Records that say nothing any more go with it. State.Change is held.
+func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.Record) error {
+	doc := Document{Deleted: true}
+	if record != nil {
+		text, err := json.Marshal(record)
+		if err != nil {
+			return fmt.Errorf("encode the policy of %+v: %w", scope, err)
+		}
+		doc = Document{Value: text, JSON: true}
+	}
+	spent := s.state.Spent()
+	err := s.settings(ctx, func(tx *Tx) error {
+		for _, old := range spent {
+			if err := tx.write(s.internal.retention, recordID(old), Document{Deleted: true}); err != nil {
+				return err
+			}
+		}
+		return tx.write(s.internal.retention, recordID(scope), doc)
+	})
+	if err != nil {
+		return err
+	}
+	for _, old := range spent {
+		s.state.Put(old, nil)
+	}
+	s.state.Put(scope, record)
+	return nil
 }
 
 // forgetScope makes a scope readable from a moment on only.
@@ -100,17 +106,7 @@ func (s *Store) forgetScope(ctx context.Context, scope Scope, before Timestamp) 
 			return nil
 		}
 		record.Start = before
-		text, err := json.Marshal(record)
-		if err != nil {
-			return fmt.Errorf("encode the policy of %+v: %w", scope, err)
-		}
-		err = s.settings(ctx, func(tx *Tx) error {
-			return tx.write(s.internal.retention, recordID(scope), Document{Value: text, JSON: true})
-		})
-		if err == nil {
-			s.state.Put(scope, &record)
-		}
-		return err
+		return s.writeRecord(ctx, scope, &record)
 	})
 }
 
@@ -254,7 +250,9 @@ func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, er
 		return 0, err
 	case survivor == nil || n == 0 && versions == 1: // a tombstone may have gone, too
 		return applied, nil
-	case n == versions || survivor.Prev != 0:
+	case n == versions || survivor.Prev > oldest || survivor.Prev != 0 && survivor.TS <= applied:
+		// What it replaced is gone. If that was later than anything that was
+		// forgotten for being replaced, it was a tombstone.
 		return max(oldest, survivor.TS), nil
 	}
 	return oldest, nil

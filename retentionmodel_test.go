@@ -22,11 +22,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/schema"
 )
 
@@ -127,6 +129,9 @@ type past struct {
 
 func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("FIRN_SEED"); text != "" {
+		fmt.Sscan(text, &seed)
+	}
 	for _, memory := range []int64{0, -1, 6 << 10} {
 		for _, tail := range []int{0, 1, 7} {
 			for _, always := range []bool{false, true} {
@@ -145,6 +150,8 @@ func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 }
 
 func newPast(t *testing.T, seed uint64, o Options) *past {
+	byhand.Compaction.Store(true) // tests that run beside each other come later
+	t.Cleanup(func() { byhand.Compaction.Store(false) })
 	p := &past{
 		T: t, rng: rand.New(rand.NewPCG(seed, 3)), path: filepath.Join(t.TempDir(), "past.db"), now: time.UnixMicro(1_000_000_000),
 		models: map[string]model{}, policies: map[Scope]Retention{}, holds: map[string]Hold{},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -138,7 +139,7 @@ func (s *Store) settle(ts Timestamp) error {
 		return nil
 	}
 	if ts > s.writer.Clock().Now() {
-		return &FutureError{Asked: ts, Newest: newest}
+		return &FutureError{Asked: ts, Newest: s.Bounds().Newest}
 	}
 	s.writer.Clock().Pass(ts)
 	if s.opts.ReadOnly {
@@ -285,6 +286,19 @@ type Stats struct {
 	WALOverruns     int64 // times that it has grown past it
 	Checkpoints     int64
 	VacuumedBytes   int64 // returned to the file system
+
+	Compactions, FailedCompactions int64         // passes of the compactor, see Compact
+	CompactionError                string        // of the last pass; empty if it went well
+	CompactionTime                 time.Duration // that the last pass took
+	CompactionLag                  time.Duration // how far it is behind the horizons
+	Compacted                      int64         // versions deleted
+	HistoryMaxBytes                int64         // 0: no bound
+	HistoryShortened               int64         // times that history was shortened to make room
+	HistoryFull                    bool          // the present alone is larger than HistoryMaxBytes
+
+	Policies   int       // that are set
+	Holds      int       // that have not expired
+	OldestHold Timestamp // the oldest moment that is held; 0: none
 }
 
 // walPageBytes is what a page of 4,096 bytes takes in the write-ahead log.
@@ -294,7 +308,7 @@ const walPageBytes = 4096 + 24
 func (s *Store) Stats() Stats {
 	w, head := s.writer.Stats(), s.head.Size()
 	_, tail := s.tail.Size()
-	return Stats{
+	stats := Stats{
 		Path:            s.engine.Path(),
 		Durability:      s.opts.Durability,
 		Groups:          w.Groups,
@@ -315,5 +329,44 @@ func (s *Store) Stats() Stats {
 		WALOverruns:     w.WALOverruns,
 		Checkpoints:     w.Checkpoints,
 		VacuumedBytes:   w.Vacuumed * pageBytes,
+		HistoryMaxBytes: s.opts.HistoryMaxBytes,
 	}
+	s.addCompaction(&stats)
+	return stats
+}
+
+// addCompaction adds what is forgotten, and what is kept.
+func (s *Store) addCompaction(stats *Stats) {
+	c := s.compactor.Stats()
+	stats.Compactions, stats.FailedCompactions, stats.Compacted = c.Passes, c.Failed, c.Rows
+	stats.CompactionTime, stats.CompactionLag = c.Last.Elapsed, c.Behind
+	stats.HistoryShortened, stats.HistoryFull = c.Shortened, c.Full
+	if c.Err != nil {
+		stats.CompactionError = c.Err.Error()
+	}
+	stats.Policies = s.state.Policies()
+	for _, h := range s.Holds() {
+		if stats.Holds++; stats.Holds == 1 || h.At < stats.OldestHold {
+			stats.OldestHold = h.At
+		}
+	}
+}
+
+// Space is how large the file is, and how much of it is free for what is
+// written next.
+func (s *Store) Space() (fileBytes, freeBytes int64, err error) {
+	if s.closed.Load() {
+		return 0, 0, ErrClosed
+	}
+	return s.space()
+}
+
+func (s *Store) space() (fileBytes, freeBytes int64, err error) {
+	session, err := s.engine.Session()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer session.Close()
+	space, err := session.Space()
+	return space.Pages * space.PageBytes, space.FreePages * space.PageBytes, err
 }

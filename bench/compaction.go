@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -22,21 +22,6 @@ const (
 	compactedAfter = 24 * time.Hour
 )
 
-// compacter is a store that can be told to forget what has passed the horizon.
-type compacter interface {
-	Compact(ctx context.Context) error
-}
-
-// compact forgets what can be forgotten; ok is false if the store cannot be
-// told to.
-func compact(ctx context.Context, store any) (ok bool, err error) {
-	c, ok := store.(compacter)
-	if !ok {
-		return false, nil
-	}
-	return true, c.Compact(ctx)
-}
-
 // measureCompaction asks how fast history is forgotten, what that costs those
 // who write meanwhile, and how large the file is afterwards.
 func measureCompaction(ctx context.Context, l *lab) (s section, err error) {
@@ -45,13 +30,9 @@ func measureCompaction(ctx context.Context, l *lab) (s section, err error) {
 		method: fmt.Sprintf("*rows/s* and *shrink*: %d versions of %d documents, the horizon behind all of them, nothing else to do; "+
 			"then VACUUM, and the file against that of a store with the same documents written once. "+
 			"*bytes*: the file for each of %d keys that were SET ten times, after COMPACT and VACUUM. "+
-			"*SET*: redis-benchmark with 50 connections against a server that keeps a second of history and one that keeps all.",
-			l.cfg.keys, compactedKeys, l.cfg.keys/versionedKeys),
+			"*SET*: redis-benchmark with 50 connections while COMPACT forgets %d versions, against the same without.",
+			l.cfg.keys, compactedKeys, l.cfg.keys/versionedKeys, l.cfg.keys/versionedKeys*(versionedKeys-1)),
 		header: []string{"what", "figure", "bar"},
-	}
-	if ok, _ := compact(ctx, (*firn.Store)(nil)); !ok {
-		s.failure = "the store has no compactor"
-		return s, nil
 	}
 	rate, shrunk, err := compactIdle(ctx, l)
 	if err != nil {
@@ -96,7 +77,7 @@ func compactIdle(ctx context.Context, l *lab) (rate, shrunk float64, err error) 
 	}
 	ahead.Store(int64(2 * compactedAfter))
 	began := time.Now()
-	_, err = compact(ctx, store)
+	_, err = store.Compact(ctx)
 	took := time.Since(began)
 	if err == nil {
 		_, err = store.Vacuum(ctx)
@@ -165,13 +146,13 @@ func bytesPerLiveKey(ctx context.Context, l *lab) (each float64, err error) {
 	return float64(sizeBytes(server.path())) / float64(keys), nil
 }
 
-// compactUnderLoad compares the throughput and the p99 of SET while history is
-// forgotten with those while all is kept, in turns.
+// compactUnderLoad is how SET does while history is forgotten, against the same
+// with nothing to forget, in turns.
 func compactUnderLoad(ctx context.Context, l *lab) (rps, p99 float64, err error) {
 	var figures [2]struct{ rps, p99 []float64 }
 	for range l.cfg.rounds {
-		for i, retention := range []string{"unlimited", "1s"} {
-			got, err := setWith(ctx, l, retention)
+		for i, compacting := range []bool{false, true} {
+			got, err := setBeside(ctx, l, compacting)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -179,13 +160,14 @@ func compactUnderLoad(ctx context.Context, l *lab) (rps, p99 float64, err error)
 			figures[i].p99 = append(figures[i].p99, float64(got.p99))
 		}
 	}
-	kept, forgot := figures[0], figures[1]
-	return ratio(median(forgot.rps), median(kept.rps)), ratio(median(forgot.p99), median(kept.p99)), nil
+	quiet, busy := figures[0], figures[1]
+	return ratio(median(busy.rps), median(quiet.rps)), ratio(median(busy.p99), median(quiet.p99)), nil
 }
 
-// setWith runs redis-benchmark against a server of its own.
-func setWith(ctx context.Context, l *lab, retention string) (got load, err error) {
-	server, err := l.subject("everysec", "--retention", retention)
+// setBeside runs redis-benchmark against a server that has the history of
+// versionedKeys SETs of each key, and forgets it meanwhile if compacting.
+func setBeside(ctx context.Context, l *lab, compacting bool) (got load, err error) {
+	server, err := l.subject("everysec", "--retention", "unlimited")
 	if err != nil {
 		return got, err
 	}
@@ -193,8 +175,42 @@ func setWith(ctx context.Context, l *lab, retention string) (got load, err error
 	if err := server.start(ctx); err != nil {
 		return got, err
 	}
-	if err := loadKeys(server, fewKeys); err != nil {
-		return got, fmt.Errorf("retention %s: %w", strconv.Quote(retention), err)
+	keys := l.cfg.keys / versionedKeys
+	for range versionedKeys {
+		if err := loadKeys(server, keys); err != nil {
+			return got, err
+		}
 	}
-	return redisBenchmark(ctx, server, row{fsync: "everysec", pipeline: 1}, 4*l.cfg.requests) // test 0 is SET
+	settle(ctx, server.pid())
+	ended := make(chan error, 1)
+	if compacting {
+		go func() { ended <- compactServer(server, int64(keys)*(versionedKeys-1)) }()
+	} else {
+		ended <- nil
+	}
+	got, err = redisBenchmark(ctx, server, row{fsync: "everysec", pipeline: 1}, 4*l.cfg.requests) // test 0 is SET
+	return got, errors.Join(err, <-ended)
+}
+
+// compactServer makes a server forget at least so many versions.
+func compactServer(s *server, versions int64) error {
+	c, err := dial(s.addr())
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	began := time.Now()
+	reply, err := c.do("COMPACT", "BEFORE", "now")
+	if err != nil {
+		return fmt.Errorf("COMPACT: %w", err)
+	}
+	fields, ok := reply.([]any)
+	if !ok || len(fields) < 2 {
+		return fmt.Errorf("COMPACT: got %v", reply)
+	}
+	if n, _ := fields[1].(int64); n < versions {
+		return fmt.Errorf("COMPACT: got %d versions, want %d", n, versions)
+	}
+	fmt.Fprintf(os.Stderr, "compacted beside SET: %v in %s\n", fields[1], time.Since(began).Round(time.Millisecond))
+	return nil
 }

@@ -113,7 +113,7 @@ func parseKeySpec(text string) keySpec {
 // keyUseLists are how commands use their keys, where that is not "RW access
 // update" for a write and "RO access" for a read.
 var keyUseLists = []factList{
-	{"RO", "exists hexists hlen hstrlen llen memory|usage object|encoding object|freq object|idletime object|refcount scard sismember " +
+	{"RO", "exists hexists history|policy hlen hstrlen llen memory|usage object|encoding object|freq object|idletime object|refcount scard sismember " +
 		"strlen touch type watch xlen zcard"},
 	{"RW access", "pfdebug"},
 	{"RW access delete", "blmpop blpop brpop bzmpop bzpopmax bzpopmin getdel lmpop lpop rpop spop zmpop zpopmax zpopmin"},
@@ -121,7 +121,7 @@ var keyUseLists = []factList{
 	{"RW insert", "append hsetnx linsert lpush lpushx pfadd rpush rpushx sadd xgroup|create xgroup|createconsumer"},
 	{"RW update", "expire expireat geoadd hexpire hexpireat hmset hpersist hpexpire hpexpireat hset lset persist pexpire pexpireat setrange " +
 		"xack xadd xclaim xgroup|setid xsetid zadd"},
-	{"RW delete", "hdel lrem ltrim srem xautoclaim xdel xgroup|delconsumer xgroup|destroy xtrim zrem zremrangebylex zremrangebyrank " +
+	{"RW delete", "history|clear hdel lrem ltrim srem xautoclaim xdel xgroup|delconsumer xgroup|destroy xtrim zrem zremrangebylex zremrangebyrank " +
 		"zremrangebyscore"},
 	{"OW update", "mset psetex restore setex"},
 	{"OW insert", "msetnx setnx"},
@@ -141,6 +141,8 @@ var keySpecLists = map[string][]string{
 	"georadius":         {"RO access @1", "OW update STORE@6", "OW update STOREDIST@6"},
 	"georadiusbymember": {"RO access @1", "OW update STORE@5", "OW update STOREDIST@5"},
 	"geosearchstore":    {"OW update @1", "RO access @2"},
+	"history|disable":   {"RW update KEY@2"},
+	"history|enable":    {"RW update KEY@2"},
 	"lmove":             {"RW access delete @1", "RW insert @2"},
 	"pfmerge":           {"RW access insert @1", "RO access @2..-1"},
 	"rename":            {"RW access delete @1", "OW update @2"},

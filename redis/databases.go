@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"errors"
 	"math"
 	"strings"
 
@@ -87,6 +88,9 @@ func dbSize(c *Call) error {
 func (c *Call) countExpired(prefix string) (n int, err error) {
 	due := firn.Range{Index: c.work.expiry, To: schema.AppendInt(nil, c.now())}
 	for item, err := range c.R.Scan(due) {
+		if errors.Is(err, firn.ErrCompacted) {
+			return c.countEnded(prefix) // a key of another database is forgotten
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -98,6 +102,21 @@ func (c *Call) countExpired(prefix string) (n int, err error) {
 			return 0, err
 		}
 		if !ok {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// countEnded is countExpired by a walk over all keys under the prefix.
+func (c *Call) countEnded(prefix string) (n int, err error) {
+	for item, err := range c.R.Scan(firn.Range{Index: c.work.keys.ByID(), Prefix: []byte(prefix)}) {
+		if err != nil {
+			return 0, err
+		}
+		if _, ok, err := c.live(item.Doc); err != nil {
+			return 0, err
+		} else if !ok {
 			n++
 		}
 	}

@@ -20,6 +20,8 @@ type event struct {
 	began     bool // a reign began; the key itself was not written
 	bytes     int  // of the version's id and value; 0 if it was not written
 	key       keyDoc
+	id        []byte         // of the key's document
+	written   firn.Timestamp // of the version that key is
 	doc       *firn.Document // that says who did it
 }
 
@@ -124,7 +126,10 @@ func (h *chronicle) reign(key []byte, i int, span firn.VersionRange, visit func(
 		if err != nil {
 			return false, err
 		}
-		e := event{ts: doc.TS, operation: string(k.Operation), deleted: doc.Deleted, bytes: len(doc.ID) + len(doc.Value), key: k, doc: doc}
+		e := event{
+			ts: doc.TS, operation: string(k.Operation), deleted: doc.Deleted, bytes: len(doc.ID) + len(doc.Value),
+			key: k, id: id, written: doc.TS, doc: doc,
+		}
 		if !visit(&e) {
 			return false, nil
 		}
@@ -139,14 +144,15 @@ func (h *chronicle) began(key []byte, i int) (*event, error) {
 		return nil, nil
 	}
 	g := &h.all[i]
-	now, there, err := h.c.keyBefore(g.space, key, g.from)
+	id := appendKeyID(nil, g.space, key)
+	now, there, written, err := h.c.keyBefore(id, g.from)
 	if err != nil {
 		return nil, err
 	}
 	if there {
-		return &event{ts: g.from, operation: g.operation, began: true, key: now, doc: g.doc}, nil
+		return &event{ts: g.from, operation: g.operation, began: true, key: now, id: id, written: written, doc: g.doc}, nil
 	}
-	before, was, err := h.c.keyBefore(h.all[i-1].space, key, g.from)
+	before, was, _, err := h.c.keyBefore(appendKeyID(nil, h.all[i-1].space, key), g.from)
 	if err != nil || !was {
 		return nil, err
 	}
@@ -165,15 +171,16 @@ func (h *chronicle) newest(key []byte, until firn.Timestamp) (last *event, err e
 	return last, err
 }
 
-// keyBefore is the state of a key of a keyspace just before ts.
-func (c *Call) keyBefore(space uid, key []byte, ts firn.Timestamp) (k keyDoc, live bool, err error) {
+// keyBefore is the state of a key document just before ts, and when that was
+// written.
+func (c *Call) keyBefore(id []byte, ts firn.Timestamp) (k keyDoc, live bool, written firn.Timestamp, err error) {
 	r := firn.VersionRange{To: ts - 1, Newest: true, Limit: 1}
-	for doc, err := range c.R.Versions(c.work.keys, appendKeyID(nil, space, key), r) {
+	for doc, err := range c.R.Versions(c.work.keys, id, r) {
 		if err != nil {
-			return keyDoc{}, false, err
+			return keyDoc{}, false, 0, err
 		}
 		k, err = parseKeyDoc(doc)
-		return k, err == nil && !doc.Deleted && !k.ended(ts.Millis()), err
+		return k, err == nil && !doc.Deleted && !k.ended(ts.Millis()), doc.TS, err
 	}
-	return keyDoc{}, false, nil
+	return keyDoc{}, false, 0, nil
 }

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
@@ -11,7 +12,7 @@ var historyCommands = []Command{
 	{
 		Name: "HISTORY", Flags: ReadOnly | onWorker | OwnName, Group: "history", Since: "0.1.0", Complexity: "Depends on subcommand.",
 		Summary: "A container for commands about what keys were.",
-		Sub: append([]Command{
+		Sub: slices.Concat([]Command{
 			{
 				Name: "GET", Args: "key [SINCE when] [UNTIL when] [LIMIT n] [REV] [VALUES]", Min: 1, Max: -1,
 				Flags: ReadOnly | onWorker | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
@@ -33,7 +34,7 @@ var historyCommands = []Command{
 			historyListCommand,
 			historyStatsCommand,
 			help,
-		}, policyCommands...),
+		}, policyCommands, forgettingCommands),
 	},
 	{
 		Name: "KEYINFO", Args: "key", Min: 1, Flags: ReadOnly | OwnName, Keys: Keys{1, 1, 1}, Group: "history", Since: "0.1.0",
@@ -189,12 +190,45 @@ func (c *Call) replyEvent(e *event, who *firn.Author, values bool) error {
 		r.Bulk(e.key.Value)
 		return nil
 	}
-	// A version that the horizon has passed is still the state at the horizon.
-	store := c.Session.srv.store
-	return store.At(max(e.ts, store.Bounds().Oldest), func(snap *firn.Snapshot) error {
-		c.R = snap
-		return c.replyState(&e.key)
-	})
+	return c.replyThen(e)
+}
+
+// replyThen appends the state that a key had by an event. A version that its
+// horizon has passed is still the state at the horizon, unless something newer
+// is by now.
+func (c *Call) replyThen(e *event) error {
+	start, ts := len(c.Reply.Buf), e.ts
+	for {
+		err := c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
+			c.R = snap
+			c.Reply.Buf = c.Reply.Buf[:start]
+			doc, err := snap.Last(c.work.keys, e.id)
+			switch {
+			case err != nil && err != firn.ErrNotFound:
+				return err
+			case err != nil || doc.TS != e.written:
+				return &firn.CompactedError{Asked: e.ts, Oldest: ts}
+			}
+			return c.replyState(&e.key)
+		})
+		if err == nil {
+			return nil
+		}
+		if err := later(err, &ts); err != nil {
+			return err
+		}
+	}
+}
+
+// later moves ts to the moment from which on there is an answer, if err tells a
+// later one, and returns the error otherwise.
+func later(err error, ts *firn.Timestamp) error {
+	e, ok := errors.AsType[*firn.CompactedError](err)
+	if !ok || e.Oldest <= *ts {
+		return err
+	}
+	*ts = e.Oldest
+	return nil
 }
 
 // replyHashState appends a hash as a map.

@@ -3,7 +3,6 @@ package redis
 import (
 	"errors"
 	"iter"
-	"strings"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
@@ -114,13 +113,9 @@ func (w *changedWalk) run() error {
 				return err
 			}
 		}
-		prefix := string(appendUID(nil, g.space))
-		err := store.Changed(w.c.work.keys, from, to, func(doc *firn.Document) error {
-			sub, ok := strings.CutPrefix(doc.ID, prefix)
-			if !ok {
-				return nil
-			}
-			return w.written(doc, sub, i == len(all)-1)
+		prefix := appendUID(nil, g.space)
+		err := store.Changed(w.c.work.keys, prefix, from, to, func(doc *firn.Document) error {
+			return w.written(doc, doc.ID[len(prefix):], i == len(all)-1)
 		})
 		if err != nil {
 			return err

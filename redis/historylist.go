@@ -3,7 +3,7 @@ package redis
 import (
 	"maps"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
@@ -33,8 +33,8 @@ func historyList(c *Call) error {
 	default:
 		return errSyntax
 	}
-	return c.atEnd(func(h *chronicle, end firn.Timestamp) error {
-		found, err := h.keys(&keys, end)
+	return c.atEnd(func(h *chronicle) error {
+		found, err := h.keys(&keys)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func historyList(c *Call) error {
 
 // atEnd calls fn with all that has happened in the database until now, or
 // until the moment that the connection reads.
-func (c *Call) atEnd(fn func(h *chronicle, end firn.Timestamp) error) error {
+func (c *Call) atEnd(fn func(h *chronicle) error) error {
 	end := c.Session.asof
 	if end == 0 {
 		var err error
@@ -76,51 +76,25 @@ func (c *Call) atEnd(fn func(h *chronicle, end firn.Timestamp) error) error {
 		if err != nil {
 			return err
 		}
-		return fn(h, end)
+		return fn(h)
 	})
 }
 
-// keys are the keys that were in the database at the horizon, or have been
-// since.
-func (h *chronicle) keys(want *scanOptions, end firn.Timestamp) (map[string]struct{}, error) {
-	store, found := h.c.Session.srv.store, map[string]struct{}{}
-	add := func(sub string) error {
-		key, err := memberOf(sub, 0)
-		if err == nil && want.matches([]byte(key)) {
-			found[key] = struct{}{}
+// keys are the keys of which anything is left in the keyspaces that the
+// database has shown.
+func (h *chronicle) keys(want *scanOptions) (map[string]struct{}, error) {
+	found, shown := map[string]struct{}{}, map[uid]bool{}
+	for i := range h.all {
+		shown[h.all[i].space] = true
+	}
+	err := h.c.Session.srv.store.IDs(h.c.work.keys, nil, func(id string) error {
+		space, key, err := parseKeyID(id)
+		if err == nil && shown[space] && want.matches(key) {
+			found[string(key)] = struct{}{}
 		}
 		return err
-	}
-	for i := range h.all {
-		g := &h.all[i]
-		from, to := max(g.from-1, store.Bounds().Oldest), min(g.to, end)
-		err := store.At(from, func(snap *firn.Snapshot) error {
-			for sub, err := range h.c.work.inEither(snap, g.space, g.space) {
-				if err != nil {
-					return err
-				}
-				if err := add(sub); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		prefix := string(appendUID(nil, g.space))
-		err = store.Changed(h.c.work.keys, from, to, func(doc *firn.Document) error {
-			sub, ok := strings.CutPrefix(doc.ID, prefix)
-			if !ok {
-				return nil
-			}
-			return add(sub)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
+	})
+	return found, err
 }
 
 // keySummary is how much history a key has.
@@ -158,7 +132,7 @@ func historyStats(c *Call) error {
 		historyStoreStats(c)
 		return nil
 	}
-	return c.atEnd(func(h *chronicle, _ firn.Timestamp) error {
+	return c.atEnd(func(h *chronicle) error {
 		s, err := h.summary(c.Args[0])
 		if err != nil {
 			return err
@@ -174,9 +148,8 @@ func historyStats(c *Call) error {
 	})
 }
 
-// historyStoreStats replies how much history the store has. What the compactor
-// has done and how far it is behind belongs here, too, under the names that
-// INFO has for it.
+// historyStoreStats replies how much history the store has, and what the
+// compactor does about it, under the names that INFO has for it.
 func historyStoreStats(c *Call) {
 	store := c.Session.srv.store
 	bounds, stats := store.Bounds(), store.Stats()
@@ -192,6 +165,10 @@ func historyStoreStats(c *Call) {
 		{"tail_entries", int64(stats.TailEntries)},
 		{"tail_bytes", stats.TailBytes},
 		{"wal_bytes", stats.WALBytes},
+		{"compacted_versions", stats.Compacted},
+		{"compaction_lag_seconds", int64(stats.CompactionLag / time.Second)},
+		{"policies", int64(stats.Policies)},
+		{"holds", int64(stats.Holds)},
 	}
 	c.Reply.Map(len(fields))
 	for _, f := range fields {

@@ -19,7 +19,9 @@ import (
 // clock: the n-th command of a chapter runs n seconds after its beginning, and
 // t<n> is that moment, in commands and in replies; t<n>ms is one in
 // milliseconds. A chapter whose name ends with "in protocol 3" is held in it.
-// SWEEP ends what has expired. UPDATE=1 rewrites the replies from ours.
+// SWEEP ends what has expired. PASS is COMPACT without its figures: what a
+// policy that is set makes the compactor forget at once depends on its haste.
+// UPDATE=1 rewrites the replies from ours.
 
 var (
 	momentWord  = regexp.MustCompile(`^t(\d+)(ms)?$`)
@@ -56,6 +58,12 @@ func (n *narrator) answer(t *testing.T, l *line) string {
 			t.Fatal(err)
 		}
 		return "swept"
+	}
+	if string(l.words[0]) == "PASS" {
+		if reply := string(n.tell(t, []byte("COMPACT"))); reply[0] == '-' {
+			return reply
+		}
+		return "passed"
 	}
 	words := make([][]byte, len(l.words))
 	for i, word := range l.words {

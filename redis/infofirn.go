@@ -2,7 +2,11 @@ package redis
 
 import (
 	"fmt"
+	"strings"
 	"syscall"
+	"time"
+
+	"github.com/firndb/firn"
 )
 
 // infoFirn is what Redis does not have.
@@ -32,6 +36,33 @@ func infoFirn(t *infoText) error {
 	t.add("wal_written_bytes", st.WALWrittenBytes)
 	t.add("checkpoints", st.Checkpoints)
 	t.add("vacuumed_bytes", st.VacuumedBytes)
+	return infoHistory(t, &st)
+}
+
+// infoHistory is how much of the past is kept, and what forgetting takes.
+func infoHistory(t *infoText, st *firn.Stats) error {
+	size, free, err := t.srv.store.Space()
+	if err != nil {
+		return err
+	}
+	full := 0
+	if st.HistoryFull {
+		full = 1
+	}
+	t.add("file_bytes", size)
+	t.add("free_bytes", free)
+	t.add("history_max_bytes", st.HistoryMaxBytes)
+	t.add("history_shortened", st.HistoryShortened)
+	t.add("history_full", full)
+	t.add("compactions", st.Compactions)
+	t.add("failed_compactions", st.FailedCompactions)
+	t.add("compaction_last_error", strings.Join(strings.Fields(st.CompactionError), " ")) // on one line
+	t.add("compaction_last_ms", st.CompactionTime.Milliseconds())
+	t.add("compaction_lag_seconds", int64(st.CompactionLag/time.Second))
+	t.add("compacted_versions", st.Compacted)
+	t.add("policies", st.Policies)
+	t.add("holds", st.Holds)
+	t.add("oldest_hold", int64(st.OldestHold))
 	return nil
 }
 

@@ -19,7 +19,11 @@ const (
 	// minSweepBatch, while it takes longer than sweepBudget.
 	sweepBatch    = 128
 	minSweepBatch = 8
-	sweepBudget   = 2 * time.Millisecond
+	sweepBudget   = time.Millisecond
+
+	// sweepRest is the longest pause between two steps. A pause is as long as
+	// the step before it.
+	sweepRest = 20 * time.Millisecond
 
 	// sweepSlack is longer than any transaction takes: what a snapshot does not
 	// show yet ends later than so long before the snapshot.
@@ -117,15 +121,30 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 		if err != nil || !due {
 			return err
 		}
+		began := clock()
 		n, err := s.step()
 		if err != nil {
 			return err
+		}
+		if s.server != nil {
+			rest(ctx, min(clock()-began, sweepRest))
 		}
 		if s.server != nil {
 			s.server.stats.expired.Add(int64(n))
 		}
 	}
 	return nil
+}
+
+// rest lets others have the writer, for as long as a step has kept them from
+// it.
+func rest(ctx context.Context, d time.Duration) {
+	pause := time.NewTimer(d)
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+	case <-pause.C:
+	}
 }
 
 // due says whether a key has expired, by a look at the first entry of the
@@ -227,7 +246,9 @@ func (w *sweep) end(tx *firn.Tx) error {
 		due = append(due, item)
 	}
 	touched, err := w.endAll(tx, due)
-	s.adapt(clock() - began)
+	if s.server != nil { // else there are no clients to wait
+		s.adapt(clock() - began)
+	}
 	for _, k := range touched {
 		if k.whole {
 			w.n++

@@ -22,7 +22,7 @@ func Commands() []Command {
 		stringCommands, keyCommands, expiryCommands, scanCommands, hashCommands, databaseCommands,
 		connectionCommands, clientCommands, transactionCommands, watchCommands,
 		serverCommands, configCommands, commandCommands,
-		atCommands, historyCommands, retentionCommands, backupCommands,
+		atCommands, historyCommands, compactCommands, holdCommands, backupCommands,
 		bitmapCommands, hyperLogLogCommands, lcsCommands,
 		listCommands, setCommands, zsetCommands, geoCommands, streamCommands,
 		lifetimeCommands, sortCommands, dumpCommands,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
@@ -36,6 +37,11 @@ func wire(err error) (text string, known bool) {
 	}
 	if e, ok := errors.AsType[*firn.FutureError](err); ok {
 		return fmt.Sprintf("FUTURE newest timestamp is %d", e.Newest), true
+	}
+	for _, refused := range [...]error{retention.ErrHold, retention.ErrPolicy} {
+		if errors.Is(err, refused) {
+			return "ERR " + strings.TrimPrefix(err.Error(), "firn: "), true
+		}
 	}
 	for _, c := range causes {
 		if errors.Is(err, c.cause) {

@@ -18,14 +18,15 @@ import (
 // set changes a policy as the store does, from inside a pass too.
 func (r *rig) set(scope Scope, p Policy) {
 	r.t.Helper()
-	done, err := r.state.Rewind(r.t.Context(), r.store)
-	defer done()
+	err := r.state.Rewind(r.t.Context(), r.store, func() error {
+		start, _, _ := r.state.Horizon(scope)
+		record := NewRecord(p, start)
+		r.state.Put(scope, &record)
+		return nil
+	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	start, _, _ := r.state.Horizon(scope)
-	record := NewRecord(p, start)
-	r.state.Put(scope, &record)
 }
 
 // before is an Executor that calls fn before each transaction.

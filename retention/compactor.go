@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/schema"
 )
 
@@ -39,7 +40,8 @@ func (t *Table) scope(id string) Scope {
 	return Scope{Group: t.Name, Member: id}
 }
 
-// CompactorOptions configure a Compactor. All are required.
+// CompactorOptions configure a Compactor. All are required, unless they say
+// what their zero value means.
 type CompactorOptions struct {
 	Engine schema.Engine
 	Writer Executor
@@ -55,6 +57,13 @@ type CompactorOptions struct {
 	// Bound is the newest moment up to which versions may be deleted: those
 	// replaced later may be read by somebody, or are not in the indexes yet.
 	Bound func() schema.Timestamp
+
+	// Merge brings everything that was committed up to ts, or more, into the
+	// indexes in the file; nil: it is there.
+	Merge func(ctx context.Context, ts schema.Timestamp) error
+
+	// Newest is the last commit; nil: it is not known.
+	Newest func() schema.Timestamp
 
 	// Commits counts the store's commits: as long as it grows, the compactor
 	// leaves most of the time to them.
@@ -103,12 +112,14 @@ type Compactor struct {
 	mu    sync.Mutex
 	wake  chan struct{} // capacity 1: a pass is wanted soon
 	stats compactorStats
-	seen  int64 // commits at the last slice; guarded by mu
+	sizes sizes
+	seen  int64     // commits at the last slice; guarded by mu
+	told  time.Time // when the log was told of shorter history; guarded by mu
 }
 
 // NewCompactor makes a compactor. Nothing happens until Run, or Compact.
 func NewCompactor(o CompactorOptions) *Compactor {
-	return &Compactor{opts: o, wake: make(chan struct{}, 1)}
+	return &Compactor{opts: o, wake: make(chan struct{}, 1), sizes: defaultSizes}
 }
 
 // How often a pass begins, and how long after one that has failed.
@@ -130,6 +141,10 @@ func (c *Compactor) Run(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-c.wake:
+		}
+		if byhand.Compaction.Load() {
+			timer.Reset(c.interval())
+			continue
 		}
 		_, err := c.Compact(ctx)
 		switch {
@@ -157,6 +172,9 @@ func (c *Compactor) Wake() {
 // interval is the time between two passes.
 func (c *Compactor) interval() time.Duration {
 	every := maxPass
+	if c.opts.MaxBytes > 0 {
+		every = minPass
+	}
 	for _, p := range c.opts.State.InUse() {
 		switch {
 		case p.Age > 0:
@@ -189,6 +207,11 @@ func (c *Compactor) pass(ctx context.Context) (report Report, err error) {
 		if err := c.moveHorizon(ctx, p); err != nil {
 			return report, err
 		}
+		if p.Age > 0 {
+			if err := c.merge(ctx, c.opts.State.Progress(p).Horizon); err != nil {
+				return report, err
+			}
+		}
 		r, err := c.apply(ctx, p)
 		report.add(r)
 		if err != nil {
@@ -213,6 +236,9 @@ func (c *Compactor) moveHorizonLocked(ctx context.Context, p Policy) error {
 		if target-progress.Horizon < schema.Timestamp(p.Age.Microseconds()/passSteps) {
 			return nil
 		}
+		if progress.Horizon > 0 && progress.Horizon >= c.newest() {
+			return nil // there is nothing more to forget, and a store that idles should not be written
+		}
 	case p.Off:
 		target = c.opts.Bound()
 	}
@@ -236,10 +262,11 @@ func (c *Compactor) Prune(ctx context.Context, before schema.Timestamp) (Report,
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	began := time.Now()
-	if err := c.pruneTo(ctx, before); err != nil {
-		return Report{}, err
+	var report Report
+	err := c.pruneTo(ctx, before)
+	if err == nil {
+		report, err = c.pass(ctx)
 	}
-	report, err := c.pass(ctx)
 	report.Elapsed = time.Since(began)
 	c.stats.ended(report, err)
 	return report, err
@@ -261,56 +288,23 @@ func (c *Compactor) pruneTo(ctx context.Context, to schema.Timestamp) error {
 	})
 }
 
-// shortenRows is how many rows of the log a horizon moves over at once when
-// history is too large.
-const shortenRows = 1 << 15
-
-// shorten moves all horizons over the oldest history until the file is no
-// larger than it may be, or nothing but the present is left.
-func (c *Compactor) shorten(ctx context.Context, report *Report) error {
-	for {
-		used, err := c.opts.Used()
-		if err != nil || used <= c.opts.MaxBytes {
-			return err
-		}
-		to, err := c.oldestHistory(ctx)
-		if err != nil {
-			return err
-		}
-		if to == 0 {
-			c.stats.full.Store(true)
-			c.opts.Logger.Warn("the present alone is larger than history may be", "bytes", used, "most", c.opts.MaxBytes)
-			return nil
-		}
-		c.opts.Logger.Warn("history is shortened: the file is larger than it may be", "bytes", used, "most", c.opts.MaxBytes, "horizon", to)
-		c.stats.shortened.Add(1)
-		if err := c.pruneTo(ctx, to); err != nil {
-			return err
-		}
-		more, err := c.pass(ctx)
-		if report.add(more); err != nil {
-			return err
-		}
+// newest is the last commit, if that is known.
+func (c *Compactor) newest() schema.Timestamp {
+	if c.opts.Newest == nil {
+		return schema.MaxTimestamp
 	}
+	return c.opts.Newest()
 }
 
-// oldestHistory is the moment to which the horizons must move to pass the
-// oldest rows of the log; 0 if nothing may be passed.
-func (c *Compactor) oldestHistory(ctx context.Context) (schema.Timestamp, error) {
-	bound := min(c.opts.Bound(), c.opts.Held(c.opts.Now()))
-	from := bound
-	for _, p := range c.opts.State.InUse() {
-		from = min(from, c.opts.State.Progress(p).Cursor)
+// merge brings what was committed up to ts into the indexes.
+func (c *Compactor) merge(ctx context.Context, ts schema.Timestamp) error {
+	if c.opts.Merge == nil {
+		return nil
 	}
-	var to schema.Timestamp
-	err := c.read(func(s schema.Session) error {
-		rows, err := s.Log(nil, behind(from), bound, shortenRows)
-		if len(rows) > 0 {
-			to = rows[len(rows)-1].TS
-		}
-		return err
-	})
-	return to, err
+	if err := c.opts.Merge(ctx, min(ts, c.newest())); err != nil {
+		return fmt.Errorf("merge up to %d: %w", ts, err)
+	}
+	return nil
 }
 
 // behind is the position behind everything that was committed at ts.

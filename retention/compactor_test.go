@@ -161,6 +161,15 @@ func describe(row *schema.Row) string {
 // in others no entry leads to a document that is not there.
 func (r *rig) checkIndexes() {
 	r.t.Helper()
+	if byID, rows := r.indexed(), len(r.rows()); byID != rows {
+		r.t.Errorf("entries by id: got %d, want %d, as the log has rows", byID, rows)
+	}
+}
+
+// indexed is how many entries by id there are; each entry must lead to a
+// document.
+func (r *rig) indexed() (byID int) {
+	r.t.Helper()
 	session, err := r.Session()
 	if err != nil {
 		r.t.Fatal(err)
@@ -170,7 +179,6 @@ func (r *rig) checkIndexes() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	byID := 0
 	for _, e := range entries {
 		row, err := session.Get(e.Index.Table(), e.Document(), schema.MaxTimestamp)
 		if err != nil {
@@ -183,9 +191,7 @@ func (r *rig) checkIndexes() {
 			byID++
 		}
 	}
-	if rows := len(r.rows()); byID != rows {
-		r.t.Errorf("entries by id: got %d, want %d, as the log has rows", byID, rows)
-	}
+	return byID
 }
 
 // scope is whose history a row of the rig is.

@@ -93,6 +93,15 @@ func (o *ownership) owner(t *Table, id string) owner {
 	return o.owners[owned{t.ID, id[:n]}]
 }
 
+// rank orders tables by what leads to them: those that have no scopes but their
+// owners' come first.
+func (t *Table) rank() int {
+	if t.Owned && t.Scope == nil {
+		return 0
+	}
+	return 1
+}
+
 // forgetOrphans deletes the ranges that the chunk has found to be lost, before
 // that can no longer be seen.
 func (w *pass) forgetOrphans() error {
@@ -112,6 +121,9 @@ func (w *pass) forgetOrphan(o orphan) error {
 	t := w.c.opts.Table(o.table)
 	after := schema.Entry{Index: schema.ByID(o.table), Key: o.prefix}
 	for {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		entries, b, inner, err := w.orphanPage(t, o, after)
 		if err != nil || len(entries) == 0 {
 			return err
@@ -121,9 +133,7 @@ func (w *pass) forgetOrphan(o orphan) error {
 				return err
 			}
 		}
-		w.batch, b = b, w.batch
-		err = w.forgetBatch(nil)
-		if w.batch = b; err != nil {
+		if err := w.forgetAll(b, true, nil); err != nil {
 			return err
 		}
 		after = entries[len(entries)-1]
@@ -134,7 +144,7 @@ func (w *pass) forgetOrphan(o orphan) error {
 // they owned at its end.
 func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []schema.Entry, b condemned, inner []orphan, err error) {
 	err = w.c.read(func(s schema.Session) error {
-		entries, err = s.Entries(nil, after, orphanPage)
+		entries, err = s.Entries(nil, after, w.c.sizes.orphanPage)
 		if err != nil {
 			return err
 		}
@@ -150,7 +160,7 @@ func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []sch
 				continue
 			}
 			w.report.Rows++
-			b.rows = append(b.rows, &schema.Row{TS: e.TS, Table: t.ID, ID: e.Key})
+			b.rows = append(b.rows, version{t.ID, e.TS, e.Key})
 			if err := w.orphanKeys(s, t, e, &b); err != nil {
 				return err
 			}
@@ -194,4 +204,29 @@ func (w *pass) orphanKeys(s schema.Session, t *Table, e schema.Entry, b *condemn
 		b.keys = append(b.keys, d)
 	}
 	return nil
+}
+
+// outlived says that something stays that is older than the version that row
+// replaced: that must stay, too, and row with it, or the oldest would be the
+// newest one day. It is so where a range has come from an owner whose policy
+// keeps more.
+func (w *pass) outlived(t *Table, row *schema.Row) (bool, error) {
+	if !t.Owned || t.Scope != nil || row.Prev == 0 || w.single && w.policy.Versions == 0 {
+		return false, nil
+	}
+	replaced, err := w.session.Row(row.Table, row.ID, row.Prev)
+	if err != nil || replaced == nil {
+		return false, err
+	}
+	if replaced.Prev != 0 && !w.gone[version{row.Table, replaced.Prev, row.ID}] {
+		older, err := w.session.Row(row.Table, row.ID, replaced.Prev)
+		if older != nil || err != nil {
+			return true, err
+		}
+	}
+	if w.gone == nil {
+		w.gone = map[version]bool{}
+	}
+	w.gone[version{row.Table, row.Prev, row.ID}] = true
+	return false, nil
 }

@@ -1,11 +1,8 @@
 package retention
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/firndb/firn/index"
@@ -17,6 +14,7 @@ type pass struct {
 	c       *Compactor
 	ctx     context.Context
 	policy  Policy
+	counts  bool           // versions; else the pass follows the horizon
 	single  bool           // everything has this policy
 	session schema.Session // of the chunk at hand
 
@@ -28,6 +26,7 @@ type pass struct {
 	applied schema.Timestamp
 	report  Report
 
+	recent  recent               // of the chunk
 	from    schema.Timestamp     // of the chunk: what was replaced up to it was looked at before
 	bound   schema.Timestamp     // of the chunk: nothing replaced after it is condemned
 	shared  schema.Timestamp     // of the chunk: what is shared is condemned if it was replaced up to it
@@ -36,27 +35,16 @@ type pass struct {
 	last    []*schema.Row        // the commit that commitAt has read
 }
 
-// condemned is what is to be deleted in the next slices.
-type condemned struct {
-	rows []*schema.Row  // and the entry by id of each
-	keys []schema.Entry // of declared indexes: everything up to TS that leads to ID
-}
-
-// sort brings what is condemned into the order of the indexes.
-func (b *condemned) sort() {
-	slices.SortFunc(b.rows, func(a, b *schema.Row) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), strings.Compare(a.ID, b.ID), cmp.Compare(a.TS, b.TS))
-	})
-	slices.SortFunc(b.keys, func(a, b schema.Entry) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
-	})
-}
-
 // A chunk of the log is looked at before what it condemns is deleted. The
 // longer it is, the more versions of a document go at once, which costs less
-// each: 0.4 µs an entry with 65,536 rows of 1,000 keys, 3 µs with 4,096.
+// each: 0.4 µs an entry with 65,536 rows of 1,000 keys, 3 µs with 4,096. A row
+// that is condemned takes about 70 bytes.
 const (
-	chunkRows = 1 << 16
+	chunkRows = 1 << 18
+
+	// chunkWalk is how many rows of the log a chunk has at most, so that little
+	// is lost if the walk ends in the middle.
+	chunkWalk = 1 << 20
 
 	// pageBytes is about how much of the log is in memory at once.
 	pageBytes            = 4 << 20
@@ -66,33 +54,56 @@ const (
 // apply brings the policy's cursor to its horizon.
 func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 	w := &pass{c: c, ctx: ctx, policy: p}
+	err := w.walk()
+	if err == nil && p.Versions > 0 {
+		w.counts = true
+		err = w.walk()
+	}
+	return w.report, err
+}
+
+// walk goes along the log as far as it may.
+func (w *pass) walk() error {
 	for {
-		c.opts.State.settled()
-		from := c.opts.State.Progress(p)
-		// The horizon may have passed what is held before that was, or before
-		// somebody who has this policy now had it.
-		to := min(c.opts.Bound(), c.opts.Held(c.opts.Now()))
-		if p.Versions == 0 {
-			to = min(to, from.Horizon)
+		progress := w.c.opts.State.Progress(w.policy)
+		used := w.c.opts.State.InUse() // the pass's policy may not be in use any more
+		w.single = len(used) == 1 && used[0] == w.policy
+		before := w.report
+		cursor := progress.cursor(w.policy, w.counts)
+		to := w.mayForget()
+		if !w.counts {
+			to = min(to, progress.Horizon)
 		}
-		if to <= from.Cursor || ctx.Err() != nil {
-			return w.report, ctx.Err()
+		if to <= *cursor || w.ctx.Err() != nil {
+			return w.ctx.Err()
 		}
-		used := c.opts.State.InUse() // p may not be in use any more
-		w.single = len(used) == 1 && used[0] == p
-		before := w.report.Rows
-		end, err := w.chunk(from.Cursor, to)
+		end, err := w.chunk(*cursor, to)
 		if err != nil {
-			return w.report, err
+			return err
 		}
-		next := from
-		next.Cursor = end
-		if err := w.forget(&next); err == errChanged {
-			w.report.Rows = before
+		*cursor = end
+		err = w.forget(&progress)
+		if err == errStale {
+			w.report = before
 		} else if err != nil {
-			return w.report, err
+			return err
 		}
 	}
+}
+
+// cursor is where a walk is: one that follows the horizon of a policy that
+// counts versions has a cursor of its own.
+func (p *Progress) cursor(policy Policy, counts bool) *schema.Timestamp {
+	if policy.Versions > 0 && !counts {
+		return &p.Pruned
+	}
+	return &p.Cursor
+}
+
+// mayForget is the newest moment up to which the pass may delete what its
+// policy does not keep.
+func (w *pass) mayForget() schema.Timestamp {
+	return min(w.c.opts.Bound(), w.c.opts.Held(w.c.opts.Now()))
 }
 
 // chunk looks at the commits behind from, up to to, or as many as make a
@@ -100,14 +111,22 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error) {
 	w.batch, w.lost, w.counted, w.gone, w.last, w.bound = condemned{}, nil, nil, nil, nil, to
 	w.from, w.shared = from, w.passedByAll()
-	w.page = firstPage
-	for end = from; end < to && len(w.batch.rows) < chunkRows; {
+	w.page, w.recent = firstPage, recent{}
+	walked := w.report.Walked
+	for end = from; end < to && len(w.batch.rows) < w.c.sizes.chunkRows && w.report.Walked-walked < w.c.sizes.chunkWalk; {
+		if err := w.ctx.Err(); err != nil {
+			return end, err
+		}
+		began := time.Now()
 		err := w.c.read(func(s schema.Session) (err error) {
 			w.session = s
 			end, err = w.commits(end, to)
 			return err
 		})
 		w.session = nil
+		if err == nil && w.busy() {
+			err = w.rest(leaveReading * time.Since(began)) // only the processor is shared
+		}
 		if err == errFull {
 			return end, nil
 		}
@@ -120,9 +139,6 @@ func (w *pass) chunk(from, to schema.Timestamp) (end schema.Timestamp, err error
 
 // errFull says that enough is condemned for one chunk.
 var errFull = errors.New("retention: chunk is full")
-
-// errChanged says that policies have changed since the chunk was looked at.
-var errChanged = errors.New("retention: policies have changed")
 
 // commits looks at a page of whole commits behind from; end is how far it
 // came.
@@ -184,7 +200,7 @@ func commitLength(rows []*schema.Row) int {
 // commit condemns what the rows of one commit have replaced, as far as the
 // pass's policy holds for it.
 func (w *pass) commit(rows []*schema.Row) error {
-	if w.policy.Versions > 0 {
+	if w.counts {
 		return w.countCommit(rows)
 	}
 	o, err := w.ownership(rows)
@@ -255,7 +271,7 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) error {
 	}
 	w.applied = max(w.applied, row.TS)
 	if row.Prev != 0 {
-		w.condemn(&schema.Row{TS: row.Prev, Table: row.Table, ID: row.ID})
+		w.condemn(version{row.Table, row.Prev, row.ID})
 	}
 	if t.Shared && row.Prev != 0 && row.Prev <= w.from {
 		if err := w.replaceSkipped(row); err != nil {
@@ -263,7 +279,7 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) error {
 		}
 	}
 	if row.Deleted && tombstone {
-		w.condemn(&schema.Row{TS: row.TS, Table: row.Table, ID: row.ID})
+		w.condemn(version{row.Table, row.TS, row.ID})
 	}
 	if len(t.Indexes) == 0 || before == nil {
 		return nil
@@ -275,31 +291,6 @@ func (w *pass) replace(row, before *schema.Row, tombstone bool) error {
 		}
 	}
 	return nil
-}
-
-// outlived says that something stays that is older than the version that row
-// replaced: that must stay, too, and row with it, or the oldest would be the
-// newest one day. It is so where a range has come from an owner whose policy
-// keeps more.
-func (w *pass) outlived(t *Table, row *schema.Row) (bool, error) {
-	if !t.Owned || t.Scope != nil || row.Prev == 0 || w.single && w.policy.Versions == 0 {
-		return false, nil
-	}
-	replaced, err := w.session.Row(row.Table, row.ID, row.Prev)
-	if err != nil || replaced == nil {
-		return false, err
-	}
-	if replaced.Prev != 0 && !w.gone[version{documentKey{row.Table, row.ID}, replaced.Prev}] {
-		older, err := w.session.Row(row.Table, row.ID, replaced.Prev)
-		if older != nil || err != nil {
-			return true, err
-		}
-	}
-	if w.gone == nil {
-		w.gone = map[version]bool{}
-	}
-	w.gone[version{documentKey{row.Table, row.ID}, row.Prev}] = true
-	return false, nil
 }
 
 // replaceSkipped does for the version that row replaced what no pass has done
@@ -317,51 +308,78 @@ func (w *pass) replaceSkipped(row *schema.Row) error {
 	return w.replace(skipped, before, false)
 }
 
-// condemn takes a version.
-func (w *pass) condemn(row *schema.Row) {
+// condemn takes a version and its entry by id.
+func (w *pass) condemn(v version) {
 	w.report.Rows++
-	w.batch.rows = append(w.batch.rows, row)
+	w.batch.rows = append(w.batch.rows, v)
 }
 
-// before reads the version that row replaced, if it is needed and still there.
-func (w *pass) before(t *Table, row *schema.Row) (*schema.Row, error) {
-	if row.Prev == 0 || t.Owns == nil && len(t.Indexes) == 0 {
+// before is the version that row replaced, if it is needed and still there.
+func (w *pass) before(t *Table, row *schema.Row) (before *schema.Row, err error) {
+	if t.Owns == nil && len(t.Indexes) == 0 {
 		return nil, nil
 	}
-	return w.session.Row(row.Table, row.ID, row.Prev)
+	if row.Prev != 0 {
+		if before = w.recent.rows[documentKey{row.Table, row.ID}]; before == nil || before.TS != row.Prev {
+			before, err = w.session.Row(row.Table, row.ID, row.Prev)
+		}
+	}
+	w.recent.add(row)
+	return before, err
+}
+
+// recent is rows of the chunk that may be asked for again: a document that is
+// written often is mostly replaced within the chunk.
+type recent struct {
+	rows map[documentKey]*schema.Row
+	size int
+}
+
+// recentBytes bounds what is kept of them.
+const recentBytes = 32 << 20
+
+func (r *recent) add(row *schema.Row) {
+	const rowBytes = 200 // beside id and value, with its place in the map
+	if r.size += len(row.ID) + len(row.Value) + rowBytes; r.size > recentBytes || r.rows == nil {
+		r.rows, r.size = map[documentKey]*schema.Row{}, 0
+	}
+	r.rows[documentKey{row.Table, row.ID}] = row
 }
 
 // Slices: how long the writer is kept at once, while there are commits and
-// while there are none, and how many times as long it is left alone then.
+// while there are none; and how many times as long it is left alone then, and
+// the file is not read after it was.
 const (
-	busySlice  = 2 * time.Millisecond
-	quietSlice = 20 * time.Millisecond
-	leaveAlone = 4
-	stepItems  = 256 // deleted between two looks at the clock
+	busySlice    = 2 * time.Millisecond
+	quietSlice   = 20 * time.Millisecond
+	leaveWriter  = 4
+	leaveReading = 1
+	stepItems    = 256 // deleted between two looks at the clock
 )
 
-// forget deletes what the chunk has condemned, and saves the progress; it
-// returns errChanged if policies have changed since that was read: what was
-// found is neither what the old ones say then, nor the new.
+// sizes are the limits above. Tests have smaller ones.
+type sizes struct {
+	chunkRows             int
+	chunkWalk             int64
+	stepItems             int
+	busySlice, quietSlice time.Duration
+	orphanPage            int
+}
+
+var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage}
+
+// forget deletes what the chunk has condemned, and saves the progress.
+//
+// It is errStale if policies have changed since the chunk was begun: what was
+// condemned before, and what was lost after that, would be of different scopes.
 func (w *pass) forget(next *Progress) error {
-	state := w.c.opts.State
-	switch counts := w.policy.Versions > 0; {
-	case counts && len(w.batch.rows) > 0:
-		// First, so that nobody takes what is forgotten for what never was, and
-		// a policy that comes reaches back no further.
-		err := state.Change(func() error {
-			if !state.current(*next) {
-				return errChanged
-			}
-			now := state.Progress(w.policy)
-			now.Applied = w.applied
-			return state.Advance(w.ctx, w.c.opts.Writer, w.policy, now)
-		})
-		if err != nil {
+	if w.c.opts.State.stale(*next) {
+		return errStale
+	}
+	if w.counts && len(w.batch.rows)+len(w.lost) > 0 {
+		if err := w.announce(*next); err != nil {
 			return err
 		}
-	case !state.current(*next):
-		return errChanged
 	}
 	if err := w.forgetOrphans(); err != nil { // while it can be seen that they are
 		return err
@@ -373,16 +391,50 @@ func (w *pass) forget(next *Progress) error {
 	return nil
 }
 
+// errStale says that what a chunk has condemned may have to stay.
+var errStale = errors.New("retention: chunk is stale")
+
+// announce tells how far versions that are counted will be forgotten, before
+// any is, so that nobody takes what is forgotten for what never was. It is
+// errStale if policies have changed since the chunk was looked at, or somebody
+// reads or holds what has been condemned: who comes later is told.
+func (w *pass) announce(next Progress) error {
+	return w.c.opts.State.Change(func() error {
+		if w.c.opts.State.stale(next) {
+			return errStale
+		}
+		now := w.c.opts.State.Progress(w.policy)
+		now.Applied = max(now.Applied, w.applied)
+		if err := w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now); err != nil {
+			return err
+		}
+		if w.mayForget() < w.bound {
+			return errStale
+		}
+		return nil
+	})
+}
+
 // forgetBatch deletes what the chunk has condemned, and writes the progress,
-// if there is any, with the last slice.
+// if there is any, with the last slice. A walk along the log finds what a crash
+// has left; one along the versions of documents does not.
 func (w *pass) forgetBatch(next *Progress) error {
-	b := w.batch
-	b.sort()
+	return w.forgetAll(w.batch, w.counts || next == nil, next)
+}
+
+// forgetAll deletes what is condemned; whole, each version in one transaction
+// with its entries.
+func (w *pass) forgetAll(b condemned, whole bool, next *Progress) error {
+	b.sortEntries(w.c.opts.Table)
+	remove := (*condemned).deleteSome
+	if whole {
+		remove = (*condemned).deleteWhole
+	}
 	for done := b.empty() && next == nil; !done; {
 		left := b
 		err := w.slice(func(a schema.Appender, until time.Time) error {
 			left = b
-			if err := left.deleteSome(a, until); err != nil {
+			if err := remove(&left, a, w.c.sizes.stepItems, until); err != nil {
 				return err
 			}
 			if done = left.empty(); done && next != nil {
@@ -394,6 +446,9 @@ func (w *pass) forgetBatch(next *Progress) error {
 			return err
 		}
 		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
+		if !whole && len(b.entries) > 0 && len(left.entries) == 0 {
+			left.sortRows(w.c.opts.Table)
+		}
 		b = left
 	}
 	return nil
@@ -405,71 +460,35 @@ func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	budget := quietSlice
-	commits := w.c.opts.Commits()
-	busy := commits != w.c.seen
-	if w.c.seen = commits; busy {
-		budget = busySlice
+	budget := w.c.sizes.quietSlice
+	busy := w.busy()
+	if busy {
+		budget = w.c.sizes.busySlice
 	}
-	var took time.Duration
+	var began time.Time
 	err := w.c.opts.Writer.Exec(w.ctx, func(a schema.Appender) error {
-		began := time.Now()
-		defer func() { took = time.Since(began) }()
+		began = time.Now()
 		return fn(a, began.Add(budget))
 	})
 	if err != nil || !busy {
 		return err
 	}
+	return w.rest(leaveWriter * time.Since(began))
+}
+
+// busy says whether anything was committed since it was last asked.
+func (w *pass) busy() bool {
+	commits := w.c.opts.Commits()
+	busy := commits != w.c.seen
+	w.c.seen = commits
+	return busy
+}
+
+// rest leaves the machine to others for some time.
+func (w *pass) rest(d time.Duration) error {
 	select {
 	case <-w.ctx.Done():
-	case <-time.After(leaveAlone * took):
+	case <-time.After(d):
 	}
 	return w.ctx.Err()
-}
-
-func (b *condemned) empty() bool { return len(b.rows)+len(b.keys) == 0 }
-
-// deleteSome deletes until the time is up, and takes away what it has deleted:
-// entries first, and no row without its own.
-func (b *condemned) deleteSome(a schema.Appender, until time.Time) error {
-	for !b.empty() && !time.Now().After(until) {
-		if len(b.keys) > 0 {
-			n := min(stepItems, len(b.keys))
-			if err := a.Forget(b.keys[:n]); err != nil {
-				return err
-			}
-			b.keys = b.keys[n:]
-			continue
-		}
-		n := stepLength(b.rows)
-		if err := deleteRows(a, b.rows[:n]); err != nil {
-			return err
-		}
-		b.rows = b.rows[n:]
-	}
-	return nil
-}
-
-// deleteRows deletes versions with their entries by id.
-func deleteRows(a schema.Appender, rows []*schema.Row) error {
-	entries := make([]schema.Entry, len(rows))
-	for i, row := range rows {
-		entries[i] = schema.Entry{Index: schema.ByID(row.Table), Key: row.ID, TS: row.TS}
-	}
-	if err := a.DeleteEntries(entries); err != nil {
-		return err
-	}
-	inLog := slices.Clone(rows)
-	slices.SortFunc(inLog, func(a, b *schema.Row) int { return cmp.Compare(a.TS, b.TS) }) // goes fastest
-	return a.DeleteRows(inLog)
-}
-
-// stepLength is how many rows make a step: at least stepItems, and then up to
-// the end of a document, whose entries are cheaper to touch once.
-func stepLength(rows []*schema.Row) int {
-	n := min(stepItems, len(rows))
-	for n < len(rows) && n < 2*stepItems && rows[n].Table == rows[n-1].Table && rows[n].ID == rows[n-1].ID {
-		n++
-	}
-	return n
 }

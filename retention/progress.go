@@ -16,6 +16,10 @@ import (
 func (s *State) InUse() []Policy {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	return s.used
+}
+
+func (s *State) inUse() []Policy {
 	used := map[Policy]bool{}
 	p, _, _ := s.effective(Scope{})
 	used[p] = true
@@ -46,45 +50,50 @@ func (s *State) Progress(p Policy) Progress {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	progress := s.classes[p]
-	progress.epoch = s.epoch
+	progress.rewound = s.rewound
 	return progress
 }
 
-// Rewind makes every policy be applied anew to what it may not have met yet,
-// because scopes are about to change their policies, inside Change. The caller
-// calls done when they have, or have not. What a pass has found by then, or
-// finds until then, is void.
-func (s *State) Rewind(ctx context.Context, w Executor) (done func(), err error) {
+// Rewind runs change, by which scopes get other policies, and makes every
+// policy be applied anew to what it may not have met yet. In the file the
+// cursors go back first: whatever a crash leaves of the change, nothing is
+// passed over.
+func (s *State) Rewind(ctx context.Context, w Executor, change func() error) error {
+	moved := s.rewind(true)
+	defer s.rewind(false)
+	if moved {
+		err := w.Exec(ctx, func(a schema.Appender) error {
+			s.mu.RLock()
+			stored := s.stored()
+			s.mu.RUnlock()
+			return stored.write(a)
+		})
+		if err != nil {
+			return fmt.Errorf("rewind retention: %w", err)
+		}
+	}
+	return change()
+}
+
+// rewind takes all cursors back in memory, and says whether any had moved.
+func (s *State) rewind(changes bool) (moved bool) {
 	s.mu.Lock()
-	s.epoch++
+	defer s.mu.Unlock()
+	s.changes = changes
+	s.rewound++
 	for p, progress := range s.classes {
-		progress.Cursor = 0
+		moved = moved || progress.Cursor > 0 || progress.Pruned > 0
+		progress.Cursor, progress.Pruned = 0, 0
 		s.classes[p] = progress
 	}
-	rewound := maps.Clone(s.classes)
-	s.mu.Unlock()
-	done = func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.epoch++
-	}
-	// In the file before the policies are: a crash in between costs a walk.
-	if err = w.Exec(ctx, func(a schema.Appender) error { return s.store(a, rewound) }); err != nil {
-		err = fmt.Errorf("rewind: %w", err)
-	}
-	return done, err
+	return moved
 }
 
-// current says whether policies are as they were when p was read.
-func (s *State) current(p Progress) bool {
+// stale says that policies have changed since progress was read, or do now.
+func (s *State) stale(progress Progress) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return p.epoch == s.epoch
-}
-
-// settled waits until no policy is changing.
-func (s *State) settled() {
-	_ = s.Change(func() error { return nil })
+	return s.changes || progress.rewound != s.rewound
 }
 
 // Advance moves how far a policy has been applied, in the file and then in
@@ -102,47 +111,56 @@ func (s *State) Advance(ctx context.Context, w Executor, p Policy, to Progress) 
 // transaction.
 func (s *State) write(a schema.Appender, p Policy, to Progress) error {
 	s.mu.Lock()
-	classes := maps.Clone(s.classes)
-	classes[p] = classes[p].to(to, s.epoch)
+	before, known := s.classes[p]
+	s.classes[p] = s.next(p, to)
+	stored := s.stored()
+	if s.classes[p] = before; !known {
+		delete(s.classes, p)
+	}
 	s.mu.Unlock()
-	return s.store(a, classes)
+	return stored.write(a)
 }
 
-// store writes how far policies have been applied, inside a transaction.
-func (s *State) store(a schema.Appender, classes map[Policy]Progress) error {
-	s.mu.Lock()
-	before := s.classes
-	s.classes = classes
-	oldest, _, _ := s.horizon(Scope{})
-	s.classes = before
-	s.mu.Unlock()
+// storedState is what the file has of a State.
+type storedState struct {
+	named  map[string]Progress
+	oldest schema.Timestamp
+}
+
+func (s *State) stored() storedState {
 	named := map[string]Progress{}
-	for p, progress := range classes {
+	for p, progress := range s.classes {
 		named[p.String()] = progress
 	}
-	text, err := json.Marshal(named)
+	oldest, _, _ := s.horizon(Scope{})
+	return storedState{named, oldest}
+}
+
+func (s storedState) write(a schema.Appender) error {
+	text, err := json.Marshal(s.named)
 	if err != nil {
 		return fmt.Errorf("encode progress: %w", err)
 	}
 	if err := a.SetGlobal(ClassesGlobal, string(text)); err != nil {
 		return err
 	}
-	return a.SetGlobal(HorizonGlobal, strconv.FormatInt(int64(oldest), 10))
+	return a.SetGlobal(HorizonGlobal, strconv.FormatInt(int64(s.oldest), 10))
 }
 
 // advanced makes what write has stored known.
 func (s *State) advanced(p Policy, to Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.classes[p] = s.classes[p].to(to, s.epoch)
+	s.classes[p] = s.next(p, to)
 	s.derive()
 }
 
-// to is the progress after next, whose cursor is void if the policies have
-// changed since it was read.
-func (p Progress) to(next Progress, epoch int64) Progress {
-	if next.epoch != epoch {
-		next.Cursor = p.Cursor
+// next is a policy's progress once it has got to a point.
+func (s *State) next(p Policy, to Progress) Progress {
+	before := s.classes[p]
+	if s.changes || to.rewound != s.rewound {
+		to.Cursor, to.Pruned = before.Cursor, before.Pruned
 	}
-	return Progress{Horizon: max(p.Horizon, next.Horizon), Cursor: next.Cursor, Applied: max(p.Applied, next.Applied)}
+	to.Horizon, to.Applied = max(before.Horizon, to.Horizon), max(before.Applied, to.Applied)
+	return to
 }

@@ -21,12 +21,15 @@ const ClassesGlobal = "retention"
 //     if history was pruned on purpose, or for its size.
 //   - Cursor: what was replaced at or before it is forgotten.
 //   - Applied: nothing that was replaced after it is forgotten.
+//   - Pruned: of a policy that counts versions, what was replaced at or before
+//     it is forgotten; its Cursor says what was counted.
 type Progress struct {
 	Horizon schema.Timestamp `json:"horizon,omitempty"`
 	Cursor  schema.Timestamp `json:"cursor,omitempty"`
 	Applied schema.Timestamp `json:"applied,omitempty"`
+	Pruned  schema.Timestamp `json:"pruned,omitempty"`
 
-	epoch int64 // of the state that it was read from
+	rewound int // State.rewound when it was read: a cursor from before a Rewind does not count
 }
 
 // State is how much of whose history is kept: the policies that are set, and
@@ -42,8 +45,11 @@ type State struct {
 	created  schema.Timestamp
 	records  map[Scope]Record
 	classes  map[Policy]Progress
-	epoch    int64                       // grows when policies begin to change, and when they have
+	rewound  int                         // grows with each Rewind
+	changes  bool                        // a Rewind is under way: no cursor moves
 	groups   map[string]schema.Timestamp // from when on all scopes with a record can be read; "": of every group
+	used     []Policy                    // see InUse; replaced, never changed
+	policies int                         // records that set one
 
 	oldest  atomic.Int64 // the store's horizon
 	floor   atomic.Int64 // before it nothing can be read
@@ -176,6 +182,13 @@ func (s *State) Records() map[Scope]Record {
 	return all
 }
 
+// Policies is how many scopes have a policy of their own.
+func (s *State) Policies() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.policies
+}
+
 // Effective is the policy that holds for a scope, and the scope that it is
 // set for.
 func (s *State) Effective(scope Scope) (Policy, Scope) {
@@ -236,7 +249,11 @@ func (s *State) derive() {
 	oldest, ceiling, _ := s.horizon(Scope{})
 	floor := oldest
 	s.groups = map[string]schema.Timestamp{}
-	for scope := range s.records {
+	s.used, s.policies = s.inUse(), 0
+	for scope, r := range s.records {
+		if !r.Inherit {
+			s.policies++
+		}
 		first, applied, versions := s.horizon(scope)
 		floor, ceiling = min(floor, first), max(ceiling, applied)
 		s.groups[scope.Group] = max(s.groups[scope.Group], applied)

@@ -18,12 +18,6 @@ type documentKey struct {
 	id    string
 }
 
-// version names a version of a document.
-type version struct {
-	documentKey
-	ts schema.Timestamp
-}
-
 // countCommit trims the documents of a commit that have too many versions. It
 // returns errFull when enough is condemned for one chunk.
 func (w *pass) countCommit(rows []*schema.Row) error {
@@ -65,7 +59,7 @@ func (w *pass) trim(t *Table, id string, to schema.Timestamp, tombstone bool) er
 		for i, e := range page {
 			if first && i == 0 { // what it replaced is gone, or never was
 				if e.TS == to && e.Deleted && tombstone {
-					w.condemn(&schema.Row{TS: e.TS, Table: t.ID, ID: id})
+					w.condemn(version{t.ID, e.TS, id})
 				}
 				continue
 			}
@@ -76,7 +70,10 @@ func (w *pass) trim(t *Table, id string, to schema.Timestamp, tombstone bool) er
 		if len(page) < trimPage {
 			return nil
 		}
-		if len(w.batch.rows) > chunkRows {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if len(w.batch.rows) > w.c.sizes.chunkRows {
 			return errFull
 		}
 		from = page[len(page)-1].TS
@@ -141,7 +138,7 @@ func (c *Compactor) Forget(ctx context.Context, id schema.TableID, document stri
 	w := &pass{c: c, ctx: ctx, policy: p}
 	before = min(before, c.opts.Bound(), c.opts.Held(c.opts.Now()))
 	for more := true; more; {
-		w.batch, w.lost, w.gone, w.last = condemned{}, nil, nil, nil
+		w.batch, w.lost, w.gone, w.last, w.recent = condemned{}, nil, nil, nil, recent{}
 		err := c.read(func(s schema.Session) error {
 			w.session = s
 			newest, err := s.Versions(nil, schema.ByID(id), document, 0, before, true, 1)

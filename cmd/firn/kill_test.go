@@ -19,16 +19,23 @@ import (
 const (
 	killRounds  = 6
 	killClients = 8
+	keepAll     = "24h"
 	killWindow  = 400 * time.Millisecond // a server lives at most so long
 )
 
-func TestKilledServersKeepWhatTheyAnswered(t *testing.T) {
+func TestKilledServersKeepWhatTheyAnswered(t *testing.T) { killServers(t, killRounds, keepAll) }
+
+// TestKilledServersThatForget keep hardly any history, and compact what there
+// is all the time.
+func TestKilledServersThatForget(t *testing.T) { killServers(t, killRounds/2, "20ms") }
+
+func killServers(t *testing.T, rounds int, retention string) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
-	k := &killed{t: t, dir: t.TempDir(), acked: make([]int, killClients)}
+	k := &killed{t: t, dir: t.TempDir(), acked: make([]int, killClients), retention: retention}
 	modes := []string{"always", "everysec", "no"}
-	for round := range killRounds {
+	for round := range rounds {
 		k.start(modes[round%len(modes)])
 		k.verify()
 		life := time.Duration(rng.Int64N(int64(killWindow)))
@@ -42,14 +49,17 @@ func TestKilledServersKeepWhatTheyAnswered(t *testing.T) {
 	for _, n := range k.acked {
 		total += n
 	}
-	if total < killRounds*killClients {
+	if total < rounds*killClients {
 		t.Errorf("acknowledged writes: got %d, too few to mean anything", total)
 	}
 	out, err := exec.Command("firn", "check", filepath.Join(k.dir, "k.db")).CombinedOutput()
 	if err != nil {
 		t.Errorf("check after %d writes: %v\n%s", total, err, out)
 	}
-	t.Logf("%d writes acknowledged", total)
+	if k.forgets() && (k.forgotten == 0 || k.compacted == 0) {
+		t.Errorf("compaction: got %d versions forgotten in %d passes, want some", k.forgotten, k.compacted)
+	}
+	t.Logf("%d writes acknowledged, %d versions forgotten in %d passes", total, k.forgotten, k.compacted)
 }
 
 // killed is a server that is killed again and again, and what it promised.
@@ -63,13 +73,19 @@ type killed struct {
 	acked  []int // per client: the counter's last acknowledged value
 	newest int64 // the largest timestamp that was acknowledged
 	mu     sync.Mutex
+
+	retention string
+	compacted int // passes that were answered
+	forgotten int // versions found missing by verify
 }
+
+func (k *killed) forgets() bool { return k.retention != keepAll }
 
 func (k *killed) start(fsync string) {
 	k.t.Helper()
 	k.socket = filepath.Join(k.t.TempDir(), "s")
 	k.log = new(bytes.Buffer)
-	k.process = exec.Command("firn", "serve", filepath.Join(k.dir, "k.db"), "--listen", "127.0.0.1:0", "--unix", k.socket, "--fsync", fsync)
+	k.process = exec.Command("firn", "serve", filepath.Join(k.dir, "k.db"), "--listen", "127.0.0.1:0", "--unix", k.socket, "--fsync", fsync, "--retention", k.retention)
 	k.process.Stderr = k.log
 	if err := k.process.Start(); err != nil {
 		k.t.Fatal(err)
@@ -95,9 +111,32 @@ func (k *killed) load(life time.Duration) {
 		p := k.connect()
 		all.Go(func() { k.count(p, i) })
 	}
+	if p := k.connect(); k.forgets() {
+		all.Go(func() { k.compact(p) })
+	}
 	time.AfterFunc(life, func() { k.process.Process.Kill() })
 	all.Wait()
 	k.process.Wait()
+}
+
+// compact makes the server forget again and again.
+func (k *killed) compact(p *peer) {
+	for {
+		reply, err := p.ask("COMPACT")
+		for range 6 { // three names, three numbers
+			if err == nil && !strings.HasPrefix(reply, "-") {
+				_, err = p.reply()
+			}
+		}
+		if err != nil {
+			return
+		}
+		if strings.HasPrefix(reply, "-") {
+			k.t.Errorf("COMPACT: got %q", reply)
+			return
+		}
+		k.compacted++
+	}
 }
 
 // count increments one counter, and a field that must agree with it, in one
@@ -148,8 +187,11 @@ func (k *killed) verify() {
 		if got < want || field != got {
 			k.t.Errorf("client %d: got counter %d and field %d, want at least %d and equal", i, got, field, want)
 		}
-		if versions := k.number(p, "HISTORY", "GET", fmt.Sprintf("n:%d", i)); versions != got {
+		switch versions := k.number(p, "HISTORY", "GET", fmt.Sprintf("n:%d", i)); {
+		case versions != got && !k.forgets() || versions < 1 || versions > got:
 			k.t.Errorf("client %d: got %d versions, want %d", i, versions, got)
+		default:
+			k.forgotten += got - versions
 		}
 		p.Close()
 		p = k.connect()

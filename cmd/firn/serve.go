@@ -30,6 +30,7 @@ type settings struct {
 	memory     bytesValue
 	retention  retentionValue
 	walMax     bytesValue
+	historyMax bytesValue
 	databases  int
 	password   string
 	aclFile    string
@@ -90,7 +91,8 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&s.unix, "unix", "", "path of a Unix socket to listen on, too")
 	f.Var(&s.fsync, "fsync", "when a write is answered: always, everysec or no")
 	f.Var(&s.memory, "memory", "memory for current documents, such as 64mb or 2gb")
-	f.Var(&s.retention, "retention", "how far back history is kept, such as 24h or 7d, or unlimited")
+	f.Var(&s.retention, "retention", "how far back history is kept where HISTORY ENABLE sets nothing, such as 24h or 7d, or unlimited")
+	f.Var(&s.historyMax, "history-max-bytes", "size of the file from which the oldest history makes room, such as 10gb; 0 is no bound")
 	f.Var(&s.walMax, "wal-max-bytes", "bound of the write-ahead log's file, at least 1mb")
 	f.Var(&s.audit, "audit", "whether each version says who wrote it: user, client, address and reason")
 	f.IntVar(&s.databases, "databases", 16, "how many databases SELECT knows")
@@ -204,6 +206,8 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 		WALMaxBytes: int64(s.walMax),
 		MaxQueue:    s.maxClients * maxUnitsPerClient,
 		Logger:      logger,
+
+		HistoryMaxBytes: int64(s.historyMax),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot serve %s: %w", s.path, err)

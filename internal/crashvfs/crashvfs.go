@@ -41,10 +41,12 @@ const (
 	// Delete removed the file. It is durable at once if Durable, and else
 	// when the directory is synced.
 	Delete
+	// Read is only there to fail: it changes nothing and is not noted.
+	Read
 )
 
 func (k Kind) String() string {
-	return [...]string{"open", "write", "truncate", "sync", "delete"}[k]
+	return [...]string{"open", "write", "truncate", "sync", "delete", "read"}[k]
 }
 
 // Op is one operation that changed a file or made it durable. Data must not
@@ -70,6 +72,7 @@ type Disk struct {
 	ops   []Op
 	seen  map[string]bool // paths with an Open since they were last deleted
 	fault func(Op) bool
+	full  func(Op) bool
 }
 
 // Name is the name to give as schema.Options.VFS.
@@ -96,6 +99,20 @@ func (d *Disk) SetFault(fault func(Op) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault = fault
+}
+
+// SetFull is SetFault for writes that find no room: SQLite sees a full disk.
+func (d *Disk) SetFull(full func(Op) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full = full
+}
+
+// refuses reports whether there is no room for op.
+func (d *Disk) refuses(op Op) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return op.Kind == Write && d.full != nil && d.full(op)
 }
 
 // fails reports whether op is to fail.

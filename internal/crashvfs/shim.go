@@ -215,6 +215,9 @@ func (f openFile) change(op Op, failure int32, do func() int32) int32 {
 	if f.path != "" && f.disk.fails(op) {
 		return failure
 	}
+	if f.path != "" && f.disk.refuses(op) {
+		return sqlite3.SQLITE_FULL
+	}
 	rc := do()
 	if rc == sqlite3.SQLITE_OK && f.path != "" {
 		f.disk.note(op)
@@ -232,7 +235,10 @@ func xClose(tls *libc.TLS, p uintptr) int32 {
 }
 
 func xRead(tls *libc.TLS, p, buf uintptr, n int32, offset int64) int32 {
-	_, real, m := lookup(p)
+	f, real, m := lookup(p)
+	if f.path != "" && f.disk.fails(Op{Kind: Read, Path: f.path, Offset: offset}) {
+		return sqlite3.SQLITE_IOERR_READ
+	}
 	return function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](m.FxRead)(tls, real, buf, n, offset)
 }
 

@@ -1,0 +1,428 @@
+package firn
+
+// The rule: whatever a crash interrupts of what compacts a store, its horizons
+// are where they were said to be, everything from them on reads as before, and
+// doing it again leaves what there would be without the crash.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firndb/firn/internal/crashvfs"
+	"github.com/firndb/firn/schema"
+)
+
+// scene is a store on a clock of its own, and what is done to it.
+type scene struct {
+	s    *Store
+	now  time.Time
+	log  []sceneRow // what was written, oldest first
+	redo bool       // after a crash: what is there already is not written again
+}
+
+type sceneRow struct {
+	table, id string
+	ts        Timestamp
+	value     string // "" ends the document
+}
+
+// sceneStep is something to do a second after the step before it.
+type sceneStep struct {
+	name string
+	do   func(*scene) error
+}
+
+// acked is what was so when a step was done.
+type acked struct {
+	point int
+	known []Timestamp // the horizons of sceneScopes
+	log   int         // what had been written
+}
+
+var sceneScopes = []Scope{{}, {Group: "notes"}, of("notes", "a"), of("notes", "b"), of("notes", "c"), of("notes", "d"), of("rooms", "r0"), of("rooms", "r1")}
+
+func of(group, member string) Scope { return Scope{Group: group, Member: member} }
+
+func sceneTables() []TableSpec {
+	owns := func(_ string, value []byte, own func(string, []byte)) { own("walls", schema.AppendBytes(nil, value)) }
+	return []TableSpec{
+		{Name: "notes", Indexes: []IndexSpec{{Name: "color", Prefix: 1, Keys: colorKeys}}},
+		{Name: "rooms", Owns: owns},
+		{Name: "walls", Owned: true, Prefix: 1, Counted: true},
+	}
+}
+
+func (c *scene) options() Options {
+	return Options{
+		Tables: sceneTables(), Durability: Always, Memory: -1, TailEntries: 1,
+		Now: func() time.Time { return c.now },
+	}
+}
+
+// put writes rows at one moment, unless they are there.
+func (c *scene) put(rows ...sceneRow) error {
+	ts := schema.TimestampOf(c.now)
+	for i := range rows {
+		rows[i].ts = ts
+	}
+	if c.redo && c.s.head.Newest() >= ts {
+		return nil
+	}
+	got, err := c.s.Update(context.Background(), func(tx *Tx) error {
+		for _, row := range rows {
+			t := c.s.Table(row.table)
+			if row.value == "" {
+				if err := tx.Delete(t, []byte(row.id), nil); err != nil {
+					return err
+				}
+			} else if err := tx.Put(t, []byte(row.id), []byte(row.value)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && got != ts {
+		return fmt.Errorf("written at %d, the clock says %d", got, ts)
+	}
+	if err == nil && !c.redo {
+		c.log = append(c.log, rows...)
+	}
+	return err
+}
+
+// sceneWrites are n random commits.
+func sceneWrites(random *rand.Rand, n int, uid *int, rooms map[string]string) (steps []sceneStep) {
+	for range n {
+		var rows []sceneRow
+		value := fmt.Sprintf("%s:%d", colors[random.IntN(3)], random.IntN(1000))
+		if random.IntN(4) == 0 {
+			value = ""
+		}
+		rows = append(rows, sceneRow{table: "notes", id: string(rune('a' + random.IntN(5))), value: value})
+		room := fmt.Sprint("r", random.IntN(2))
+		switch {
+		case random.IntN(5) == 0 && rooms[room] != "":
+			rooms[room] = ""
+			rows = append(rows, sceneRow{table: "rooms", id: room})
+		case rooms[room] == "" || random.IntN(4) == 0:
+			*uid++
+			rooms[room] = fmt.Sprint("u", *uid)
+			fallthrough
+		default:
+			rows = append(rows, sceneRow{table: "rooms", id: room, value: rooms[room]})
+			for n := range random.IntN(4) {
+				id := schema.AppendInt(schema.AppendBytes(nil, []byte(rooms[room])), int64(n))
+				rows = append(rows, sceneRow{table: "walls", id: string(id), value: value})
+			}
+		}
+		steps = append(steps, sceneStep{"write", func(c *scene) error { return c.put(rows...) }})
+	}
+	return steps
+}
+
+func setPolicy(scope Scope, p Retention) sceneStep {
+	return sceneStep{fmt.Sprintf("set %v to %s", scope, p), func(c *scene) error {
+		return c.s.SetRetention(context.Background(), scope, &p)
+	}}
+}
+
+var compactStep = sceneStep{"compact", func(c *scene) error { _, err := c.s.Compact(context.Background()); return err }}
+
+// sceneSteps are the story: writes before before, and then everything that
+// compacts.
+func sceneSteps(random *rand.Rand) (steps []sceneStep, before int) {
+	uid, rooms := 0, map[string]string{}
+	writes := func(n int) { steps = append(steps, sceneWrites(random, n, &uid, rooms)...) }
+	do := func(more ...sceneStep) { steps = append(steps, more...) }
+	bg := context.Background()
+	writes(40)
+	before = len(steps)
+	do(setPolicy(Scope{}, Retention{Age: 20 * time.Second}), setPolicy(of("notes", "a"), Retention{Versions: 2}),
+		setPolicy(of("notes", "b"), Retention{Off: true}), setPolicy(of("rooms", "r1"), Retention{Versions: 2}),
+		setPolicy(of("notes", "c"), Retention{}), compactStep)
+	writes(4)
+	do(sceneStep{"hold", func(c *scene) error { return c.s.Hold(bg, Hold{Name: "h", Until: c.now.Add(time.Hour)}) }})
+	writes(8)
+	do(sceneStep{"checkpoint", func(c *scene) error { return c.s.Checkpoint(bg) }}, compactStep,
+		sceneStep{"truncate", func(c *scene) error { _, _, err := c.s.Truncate(bg); return err }})
+	writes(3)
+	do(sceneStep{"release", func(c *scene) error { _, err := c.s.Release(bg, "h"); return err }}, compactStep,
+		setPolicy(of("notes", "c"), Retention{Versions: 1}), setPolicy(of("notes", "e"), Retention{Off: true}), compactStep,
+		sceneStep{"vacuum", func(c *scene) error { _, err := c.s.Vacuum(bg); return err }})
+	writes(3)
+	do(sceneStep{"forget", func(c *scene) error {
+		_, err := c.s.Forget(bg, c.s.Table("notes"), []byte("d"), schema.TimestampOf(c.now)-1)
+		return err
+	}})
+	do(sceneStep{"prune", func(c *scene) error {
+		_, err := c.s.Prune(bg, schema.TimestampOf(c.now.Add(-5*time.Second)))
+		return err
+	}})
+	do(compactStep)
+	return steps, before
+}
+
+// play does the steps from one on.
+func (c *scene) play(steps []sceneStep, from int, done func(step int)) error {
+	for i := from; i < len(steps); i++ {
+		c.now = time.UnixMicro(1_000_000).Add(time.Duration(i) * time.Second)
+		if err := steps[i].do(c); err != nil {
+			return fmt.Errorf("step %d, %s: %w", i, steps[i].name, err)
+		}
+		done(i)
+	}
+	return nil
+}
+
+func (c *scene) horizons() (known []Timestamp) {
+	for _, scope := range sceneScopes {
+		known = append(known, c.s.Oldest(scope))
+	}
+	return known
+}
+
+// rows are what the file's log has of the scene's tables.
+func (c *scene) rows() (all []string, err error) {
+	session, err := c.s.engine.Session()
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	rows, err := session.Log(nil, schema.Cursor{}, schema.MaxTimestamp, 1<<20)
+	for _, row := range rows {
+		if row.Table <= 3 {
+			all = append(all, fmt.Sprintf("%d %q at %d %q", row.Table, row.ID, row.TS, row.Value))
+		}
+	}
+	return all, err
+}
+
+// compare reads every document of the scene at every moment of the log's first
+// n rows. It says whether that is what was written, or before the horizon.
+func (c *scene) compare(n int) error {
+	live := map[[2]string]string{}
+	for i, row := range c.log[:n] {
+		live[[2]string{row.table, row.id}] = row.value
+		if i+1 < n && c.log[i+1].ts == row.ts {
+			continue
+		}
+		err := c.s.At(row.ts, func(snap *Snapshot) error {
+			for doc, want := range live {
+				if err := c.compareDocument(snap, row.ts, doc[0], doc[1], want, live); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil && (!errors.Is(err, ErrCompacted) || row.ts >= c.s.Bounds().Oldest) {
+			return fmt.Errorf("at %d: %w", row.ts, err)
+		}
+	}
+	return nil
+}
+
+// oldest is from when on a document can be read: where versions are counted,
+// not before the oldest of those that are kept.
+func (c *scene) oldest(table, id string) Timestamp {
+	scope := of(table, id)
+	p, _ := c.s.Retention(scope)
+	n := p.Versions
+	for _, row := range slices.Backward(c.log) {
+		if row.table == table && row.id == id && row.ts <= c.s.head.Newest() {
+			if n--; n == 0 {
+				return max(row.ts, c.s.Oldest(scope))
+			}
+		}
+	}
+	return c.s.Oldest(scope)
+}
+
+func (c *scene) compareDocument(snap *Snapshot, ts Timestamp, table, id, want string, live map[[2]string]string) error {
+	if table == "walls" {
+		return nil // read with their rooms
+	}
+	if want == "" {
+		want = ErrNotFound.Error()
+	}
+	_, err := snap.Get(c.s.Table(table), []byte(id))
+	var compacted *CompactedError
+	if errors.As(err, &compacted) {
+		if oldest := c.oldest(table, id); ts >= oldest || ts >= compacted.Oldest || compacted.Oldest > schema.TimestampOf(c.now) {
+			return fmt.Errorf("%s of %s at %d: got %v, and it can be read from %d on", id, table, ts, err, oldest)
+		}
+		return nil
+	}
+	if got := valueOf(snap, c.s.Table(table), id); got != want {
+		return fmt.Errorf("%s of %s at %d: got %q, want %q", id, table, ts, got, want)
+	}
+	if table != "rooms" || err != nil {
+		return nil
+	}
+	prefix := schema.AppendBytes(nil, []byte(want))
+	var got, walls []string
+	for item, err := range snap.Scan(Range{Index: c.s.Table("walls").ByID(), Prefix: prefix}) {
+		if err != nil {
+			return err
+		}
+		got = append(got, item.Key+string(item.Doc.Value))
+	}
+	for doc, value := range live {
+		if doc[0] == "walls" && strings.HasPrefix(doc[1], string(prefix)) && value != "" {
+			walls = append(walls, doc[1]+value)
+		}
+	}
+	slices.Sort(walls)
+	if count, err := snap.Count(c.s.Table("walls"), prefix); !slices.Equal(got, walls) || count != len(walls) || err != nil {
+		return fmt.Errorf("walls of %s at %d: got %q and %d, %v, want %q", want, ts, got, count, err, walls)
+	}
+	return nil
+}
+
+// filmed is a scene that was played to its end on a disk that can lose power.
+type filmed struct {
+	*scene
+	disk  *crashvfs.Disk
+	steps []sceneStep
+	acks  []acked
+	whole []string // what is left at the end
+	begin int      // the point at which the writes were done
+}
+
+func film(t *testing.T, random *rand.Rand) *filmed {
+	t.Helper()
+	f := &filmed{scene: &scene{now: time.UnixMicro(900_000)}, disk: crashDisk(t)}
+	before := 0
+	f.steps, before = sceneSteps(random)
+	f.s = openOn(t, filepath.Join(t.TempDir(), "scene.db"), schema.Options{VFS: f.disk.Name()}, f.options())
+	err := f.play(f.steps, 0, func(step int) {
+		f.acks = append(f.acks, acked{f.disk.Len(), f.horizons(), len(f.log)})
+		if step < before {
+			f.begin = f.disk.Len()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.whole, err = f.rows(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.compare(len(f.log)), f.s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.whole) < 5 || len(f.whole) > len(f.log)/2 {
+		t.Fatalf("%d of %d versions are left: that says little", len(f.whole), len(f.log))
+	}
+	return f
+}
+
+// replay opens what a crash has left, examines it, and plays the rest.
+func (f *filmed) replay(path string, point int) error {
+	done := 0
+	for done < len(f.acks) && f.acks[done].point <= point {
+		done++
+	}
+	if problems, err := Check(path, func(string) {}); err != nil || problems > 0 {
+		return fmt.Errorf("check: %d problems, %w", problems, err)
+	}
+	again := &scene{log: f.log, redo: true, now: time.UnixMicro(1_000_000).Add(time.Duration(done) * time.Second)}
+	o := again.options()
+	o.Durability = None
+	s, err := Open(path, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	again.s = s
+	known := again.horizons()
+	if done > 0 {
+		for i, was := range f.acks[done-1].known {
+			if known[i] < was {
+				return fmt.Errorf("horizon of %+v: got %d, want at least %d", sceneScopes[i], known[i], was)
+			}
+		}
+		// What was under way may be there, too.
+		n := f.acks[done-1].log
+		for newest := s.head.Newest(); n < len(f.log) && f.log[n].ts <= newest; n++ {
+		}
+		if err := again.compare(n); err != nil {
+			return err
+		}
+	}
+	err = again.play(f.steps, done, func(int) {})
+	if err != nil {
+		return err
+	}
+	for i, now := range again.horizons() {
+		if now < known[i] {
+			return fmt.Errorf("horizon of %+v: got %d after %d", sceneScopes[i], now, known[i])
+		}
+	}
+	if err := again.compare(len(f.log)); err != nil {
+		return err
+	}
+	rows, err := again.rows()
+	if err != nil || !slices.Equal(rows, f.whole) {
+		return fmt.Errorf("at the end: got %d rows, %w, want %d: %s", len(rows), err, len(f.whole), sceneDifference(rows, f.whole))
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	problems, err := Check(path, func(string) {})
+	if err != nil || problems > 0 {
+		return fmt.Errorf("check at the end: %d problems, %w", problems, err)
+	}
+	return nil
+}
+
+// mostCuts is how many of all places a test cuts at: each takes some 40 ms.
+const mostCuts = 150
+
+func TestPowerCutWhileAStoreIsCompacted(t *testing.T) {
+	t.Parallel()
+	random := seededRandom(t)
+	f := film(t, random)
+	points := []int{f.disk.Len()}
+	for at, op := range f.disk.Log() {
+		if at < f.begin {
+			continue
+		}
+		points = append(points, at)
+		if op.Kind == crashvfs.Truncate {
+			points = append(points, at+1)
+		}
+	}
+	random.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+	t.Logf("%d places, %d versions", len(points), len(f.log))
+	for _, point := range points[:min(len(points), mostCuts)] {
+		dir := t.TempDir()
+		if err := f.disk.Rebuild(dir, point, random.Uint64(), crashvfs.Cut{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.replay(filepath.Join(dir, "scene.db"), point); err != nil {
+			t.Errorf("power cut at %d of %d: %v", point, f.disk.Len(), err)
+		}
+	}
+}
+
+// sceneDifference is what one has and the other lacks.
+func sceneDifference(got, want []string) string {
+	var lines []string
+	for _, row := range got {
+		if !slices.Contains(want, row) {
+			lines = append(lines, "got "+row)
+		}
+	}
+	for _, row := range want {
+		if !slices.Contains(got, row) {
+			lines = append(lines, "lacks "+row)
+		}
+	}
+	return strings.Join(lines, "; ")
+}

@@ -1,0 +1,176 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/schema"
+)
+
+// Forgetting on purpose. The present stays, and so does what a hold keeps.
+
+var forgettingCommands = []Command{
+	{
+		Name: "CLEAR", Args: "key [BEFORE when]", Min: 1, Max: 3, Flags: Local | Admin | onWorker | NoMulti | OwnName, Keys: Keys{1, 1, 1}, Since: "0.1.0",
+		Complexity: "O(N) where N is the number of versions forgotten",
+		Summary: "Forgets the history of a key, or what was replaced at or before a moment; the key stays. " +
+			"Returns how many versions are gone, those of its elements included; what a hold keeps is not. A key that has no history is an error.",
+		Run: historyClear,
+	},
+	{
+		Name: "PRUNE", Args: "BEFORE when", Min: 2, Flags: Local | Admin | onWorker | NoMulti | OwnName, Since: "0.1.0",
+		Complexity: "O(N) where N is the number of rows of the log up to the moment",
+		Summary:    "Forgets what was replaced at or before a moment, in all databases and whatever the policies say, but nothing that a hold keeps. Returns how many versions are gone.",
+		Run:        historyPrune,
+	},
+}
+
+// compactCommands do what is otherwise done in time.
+var compactCommands = []Command{{
+	Name: "COMPACT", Args: "[BEFORE when]", Max: 2, Flags: Local | Admin | onWorker | NoMulti | OwnName, Group: "history", Since: "0.1.0",
+	Complexity: "O(N) where N is the number of rows of the log that passed the horizon",
+	Summary: "Forgets now what the policies do not keep, which the server does by itself as time passes; with BEFORE, does what HISTORY PRUNE does. " +
+		"Returns how many versions are gone, how long it took, and the horizon.",
+	Run: compactNow,
+}}
+
+const errBefore = Error("ERR syntax error, expected BEFORE and a moment")
+
+// before reads [BEFORE when]; without it, the newest commit. A moment that has
+// not come is a *FutureError.
+func (c *Call) before(args [][]byte) (firn.Timestamp, error) {
+	store := c.Session.srv.store
+	newest := store.Bounds().Newest
+	switch {
+	case len(args) == 0:
+		return newest, nil
+	case len(args) != 2 || !is(args[0], "BEFORE"):
+		return 0, errBefore
+	}
+	ts, err := c.Session.moment(args[1])
+	if err != nil {
+		return 0, err
+	}
+	if now, err := c.Session.moment([]byte("now")); err != nil || ts > now {
+		return 0, errors.Join(err, &firn.FutureError{Asked: ts, Newest: newest})
+	}
+	return min(ts, newest), nil
+}
+
+func historyClear(c *Call) error {
+	key := c.Args[0]
+	before, err := c.before(c.Args[1:])
+	if err != nil {
+		return err
+	}
+	if len(key) == 0 {
+		return errEmptyKey
+	}
+	ids, err := c.documentsOf(key)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return errNoSuchKey
+	}
+	var all int64
+	for _, id := range ids {
+		n, err := c.Session.srv.store.Forget(context.Background(), c.work.keys, id, before)
+		if err != nil {
+			return err
+		}
+		all += n
+	}
+	c.Reply.Int(all)
+	return nil
+}
+
+// documentsOf are the ids of the documents that have a key's history: one in
+// each keyspace that the call's database shows or has had, before FLUSHDB,
+// wherever SWAPDB has taken them.
+func (c *Call) documentsOf(key []byte) (ids [][]byte, err error) {
+	err = c.view(func(c *Call) error {
+		now, err := c.keyspace(c.DB)
+		if err != nil {
+			return err
+		}
+		spaces, err := c.keyspacesOf(now.home())
+		if err != nil {
+			return err
+		}
+		for _, space := range spaces {
+			id := appendKeyID(nil, space, key)
+			for _, err := range c.R.Versions(c.work.keys, id, firn.VersionRange{Limit: 1}) {
+				if err != nil {
+					return err
+				}
+				ids = append(ids, id)
+			}
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// keyspacesOf are the keyspaces that were made for a database, as far as is
+// known.
+func (c *Call) keyspacesOf(home int64) ([]uid, error) {
+	all := []uid{{N: home}}
+	for item, err := range c.R.Scan(firn.Range{Index: c.work.databases.ByID()}) {
+		if err != nil {
+			return nil, err
+		}
+		db, _, err := schema.TakeInt(item.Doc.ID)
+		if err != nil {
+			return nil, err
+		}
+		reigns, err := c.reigns(int(db))
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range reigns {
+			if r.space.home() == home && !slices.Contains(all, r.space) {
+				all = append(all, r.space)
+			}
+		}
+	}
+	return all, nil
+}
+
+func historyPrune(c *Call) error {
+	before, err := c.before(c.Args)
+	if err != nil {
+		return err
+	}
+	n, err := c.Session.srv.store.Prune(context.Background(), before)
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(n)
+	return nil
+}
+
+func compactNow(c *Call) error {
+	store := c.Session.srv.store
+	run := store.Compact
+	if len(c.Args) > 0 {
+		before, err := c.before(c.Args)
+		if err != nil {
+			return err
+		}
+		run = func(ctx context.Context) (int64, error) { return store.Prune(ctx, before) }
+	}
+	began := clock()
+	versions, err := run(context.Background())
+	if err != nil {
+		return err
+	}
+	took := clock() - began
+	c.Reply.Map(3)
+	replyNumber(&c.Reply, "versions", int(versions))
+	replyNumber(&c.Reply, "elapsed_ms", int(took.Milliseconds()))
+	replyNumber(&c.Reply, "horizon", int(store.Bounds().Oldest))
+	return nil
+}
