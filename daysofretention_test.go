@@ -62,7 +62,8 @@ func versionsByID(t *testing.T, s *Store) map[string]int {
 // everything of a document, with a commit every hour.
 func TestThirtyDaysOfPolicies(t *testing.T) {
 	t.Parallel()
-	keepForHours(t, 30*24, 20*24, 24, nil)
+	days := lighter(30, 10)
+	keepForHours(t, days*24, (days-8)*24, 24, nil)
 }
 
 // TestHoursOfPoliciesThatCount keeps an hour of the group, and has documents

@@ -1,0 +1,5 @@
+//go:build race
+
+package firn
+
+const raceEnabled = true
