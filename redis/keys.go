@@ -156,8 +156,17 @@ func rename(c *Call, ifAbsent bool) error {
 
 // moveTo gives to what from has, ends from, and says so with two events. What
 // was there before ends, so for those who listen the key is new.
-func (c *Call) moveTo(from, to *slot, left, came string) error {
+//
+// Where the new name's policy is not the old one's, the elements are copied: a
+// collection is kept as long as its last owner's policy says, and the old name
+// may have to know longer what it was.
+func (c *Call) moveTo(from, to *slot, left, came string) (err error) {
 	moved := from.key
+	if moved.Kind != kindString && c.policyOf(from) != c.policyOf(to) {
+		if moved.UID, err = c.copyElements(c.R, &moved); err != nil {
+			return err
+		}
+	}
 	if err := c.remove(from); err != nil {
 		return err
 	}
@@ -168,6 +177,12 @@ func (c *Call) moveTo(from, to *slot, left, came string) error {
 	c.notifyIn(from.db, eventGeneric, left, from.name)
 	c.notifyIn(to.db, eventGeneric, came, to.name)
 	return nil
+}
+
+// policyOf says how much of a key's history is kept.
+func (c *Call) policyOf(s *slot) firn.Retention {
+	p, _ := c.Session.srv.store.Retention(keyScope(string(s.id)))
+	return p
 }
 
 // copyOptions are the options of COPY.
