@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,12 +20,12 @@ import (
 // failing is an Executor that can be told to fail.
 type failing struct {
 	Executor
-	err error
+	err atomic.Pointer[error] // nil: it works
 }
 
 func (f *failing) Exec(ctx context.Context, fn func(schema.Appender) error) error {
-	if f.err != nil {
-		return f.err
+	if err := f.err.Load(); err != nil {
+		return *err
 	}
 	return f.Executor.Exec(ctx, fn)
 }
@@ -38,7 +39,9 @@ func TestCompactionThatFailsIsSeenAndTriedAgain(t *testing.T) {
 	var log bytes.Buffer
 	c := r.compactor()
 	c.opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	writer := &failing{c.opts.Writer, errors.New("the disk is gone")}
+	gone := errors.New("the disk is gone")
+	writer := &failing{Executor: c.opts.Writer}
+	writer.err.Store(&gone)
 	c.opts.Writer = writer
 	synctest.Test(t, func(t *testing.T) {
 		c.wake = make(chan struct{}, 1) // of this bubble
@@ -48,14 +51,14 @@ func TestCompactionThatFailsIsSeenAndTriedAgain(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		st := c.Stats()
-		if st.Failed < 3 || st.Failed > 5 || st.Passes != st.Failed || !errors.Is(st.Err, writer.err) || st.Rows != 0 {
+		if st.Failed < 3 || st.Failed > 5 || st.Passes != st.Failed || !errors.Is(st.Err, gone) || st.Rows != 0 {
 			t.Errorf("after 10 s of failing: got %+v, want 3 to 5 passes that have failed", st)
 		}
 		if n := strings.Count(log.String(), "the disk is gone"); int64(n) != st.Failed {
 			t.Errorf("logged: got %d lines, want %d", n, st.Failed)
 		}
 		failed := st.Failed
-		writer.err = nil
+		writer.err.Store(nil)
 		time.Sleep(maxRetry)
 		synctest.Wait()
 		if st = c.Stats(); st.Err != nil || st.Failed != failed || st.Rows != 2 || st.Passes <= failed {

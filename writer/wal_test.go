@@ -119,11 +119,13 @@ func TestIdleWriterTriesUntilTheLogIsEmpty(t *testing.T) {
 		r.engine.setReads(func(int64) bool { return true })
 		r.writePages(10)
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if got := r.engine.log.pages; got != 10 {
 			t.Errorf("log with a reader: got %d pages, want 10", got)
 		}
 		r.engine.setReads(nil)
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if got := r.engine.log.pages; got != 0 {
 			t.Errorf("log without one: got %d pages, want 0", got)
 		}
