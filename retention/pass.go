@@ -352,8 +352,8 @@ func (r *recent) add(row *schema.Row) {
 const (
 	busySlice    = 2 * time.Millisecond
 	quietSlice   = 20 * time.Millisecond
-	leaveWriter  = 4
-	leaveReading = 1
+	leaveWriter  = 8
+	leaveReading = 3
 	stepItems    = 256 // deleted between two looks at the clock
 )
 
