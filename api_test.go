@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // openAt opens a store that is closed when the test ends.
@@ -424,7 +425,7 @@ func declared(t *testing.T, path string, spec TableSpec, write int) string {
 		}
 		if x := things.Index("color"); x != nil && err == nil {
 			n = 0
-			for _, err := range snap.Scan(Range{Index: x, Prefix: schema.AppendString(nil, "red")}) {
+			for _, err := range snap.Scan(Range{Index: x, Prefix: tuple.AppendString(nil, "red")}) {
 				if err != nil {
 					return err
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Author says who wrote a version of a document, and why. What is not known
@@ -149,7 +150,7 @@ func (tx *Tx) enrol() (int64, error) {
 		return 0, err
 	}
 	by := Document{Value: value, JSON: true}
-	err = tx.write(as.table, schema.AppendInt(nil, number), by)
+	err = tx.write(as.table, tuple.AppendInt(nil, number), by)
 	return number, err
 }
 
@@ -166,7 +167,7 @@ func (tx *Tx) nextAuthor() (int64, error) {
 }
 
 func authorNumber(id string) (int64, error) {
-	number, rest, err := schema.TakeInt([]byte(id))
+	number, rest, err := tuple.TakeInt([]byte(id))
 	if err != nil || len(rest) > 0 || number < 1 {
 		return 0, fmt.Errorf("%w: author %q", schema.ErrCorrupt, id)
 	}
@@ -185,7 +186,7 @@ func authorOf(v *reader.View, s *Store, doc *Document) (a Author, err error) {
 	if err := usable(v, true); err != nil || doc == nil || doc.Author == 0 {
 		return a, err
 	}
-	row, err := v.Get(s.authors.table.def, schema.AppendInt(nil, doc.Author))
+	row, err := v.Get(s.authors.table.def, tuple.AppendInt(nil, doc.Author))
 	switch {
 	case errors.Is(err, ErrNotFound) && doc.TS > v.Timestamp():
 		return a, &FutureError{Asked: doc.TS, Newest: v.Timestamp()}

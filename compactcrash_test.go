@@ -18,6 +18,7 @@ import (
 
 	"github.com/firndb/firn/internal/crashvfs"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // scene is a store on a clock of its own, and what is done to it.
@@ -52,7 +53,7 @@ var sceneScopes = []Scope{{}, {Group: "notes"}, of("notes", "a"), of("notes", "b
 func of(group, member string) Scope { return Scope{Group: group, Member: member} }
 
 func sceneTables() []TableSpec {
-	owns := func(_ string, value []byte, own func(string, []byte)) { own("walls", schema.AppendBytes(nil, value)) }
+	owns := func(_ string, value []byte, own func(string, []byte)) { own("walls", tuple.AppendBytes(nil, value)) }
 	return []TableSpec{
 		{Name: "notes", Indexes: []IndexSpec{{Name: "color", Prefix: 1, Keys: colorKeys}}},
 		{Name: "rooms", Owns: owns},
@@ -122,7 +123,7 @@ func sceneWrites(random *rand.Rand, n int, uid *int, rooms map[string]string) (s
 		default:
 			rows = append(rows, sceneRow{table: "rooms", id: room, value: rooms[room]})
 			for n := range random.IntN(4) {
-				id := schema.AppendInt(schema.AppendBytes(nil, []byte(rooms[room])), int64(n))
+				id := tuple.AppendInt(tuple.AppendBytes(nil, []byte(rooms[room])), int64(n))
 				rows = append(rows, sceneRow{table: "walls", id: string(id), value: value})
 			}
 		}
@@ -269,7 +270,7 @@ func (c *scene) compareDocument(snap *Snapshot, ts Timestamp, table, id, want st
 	if table != "rooms" || err != nil {
 		return nil
 	}
-	prefix := schema.AppendBytes(nil, []byte(want))
+	prefix := tuple.AppendBytes(nil, []byte(want))
 	var got, walls []string
 	for item, err := range snap.Scan(Range{Index: c.s.Table("walls").ByID(), Prefix: prefix}) {
 		if err != nil {

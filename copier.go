@@ -10,6 +10,7 @@ import (
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // copier writes a store that is another one as of a moment: the rows of the
@@ -319,7 +320,7 @@ func (c *copier) entries() error {
 		if !ok || last.Index.Number() != 0 || last.Deleted {
 			return
 		}
-		if n, ok := schema.PrefixLen(last.Key, prefix); ok {
+		if n, ok := tuple.PrefixLen(last.Key, prefix); ok {
 			c.counts.Add(last.Index.Table(), last.Key[:n], 1)
 		}
 	}

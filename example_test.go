@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // The examples share these few lines: a store in a directory of its own, with
@@ -238,7 +238,7 @@ func ExampleTx_Delete() {
 // byCity finds users by the city in their value. The id at the end of a key
 // makes it unique.
 func byCity(id string, value []byte, add func(key []byte)) {
-	add(append(schema.AppendBytes(nil, value), id...))
+	add(append(tuple.AppendBytes(nil, value), id...))
 }
 
 // A declared index finds documents by what is in them, at every moment.
@@ -291,7 +291,7 @@ func ExampleSnapshot_Scan() {
 			var ids []string
 			for item, err := range s.Scan(firn.Range{
 				Index:  users.Index("city"),
-				Prefix: schema.AppendString(nil, city),
+				Prefix: tuple.AppendString(nil, city),
 			}) {
 				if err != nil {
 					return err
@@ -317,9 +317,9 @@ func ExampleOrdered() {
 	store, done := newStore(firn.TableSpec{Name: "scores", Prefix: 1})
 	defer done()
 	scores := store.Table("scores")
-	game := schema.AppendString(nil, "chess")
+	game := tuple.AppendString(nil, "chess")
 	id := func(score int64, player string) []byte {
-		return schema.AppendString(schema.AppendInt(schema.AppendString(nil, "chess"), score), player)
+		return tuple.AppendString(tuple.AppendInt(tuple.AppendString(nil, "chess"), score), player)
 	}
 	_, err := store.Update(context.Background(), func(tx *firn.Tx) error {
 		return errors.Join(

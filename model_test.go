@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // modelVersion is one version in the model.
@@ -54,7 +55,7 @@ func (m model) live(prefix string, ts Timestamp) []string {
 // every key is unique.
 func colorKeys(id string, value []byte, add func([]byte)) {
 	if color, _, ok := bytes.Cut(value, []byte(":")); ok {
-		add(append(schema.AppendBytes(nil, color), id...))
+		add(append(tuple.AppendBytes(nil, color), id...))
 	}
 }
 
@@ -66,10 +67,10 @@ func modelTables() []TableSpec {
 }
 
 func thingID(group, n int) []byte {
-	return schema.AppendInt(schema.AppendInt(nil, int64(group)), int64(n))
+	return tuple.AppendInt(tuple.AppendInt(nil, int64(group)), int64(n))
 }
 
-func groupPrefix(group int) []byte { return schema.AppendInt(nil, int64(group)) }
+func groupPrefix(group int) []byte { return tuple.AppendInt(nil, int64(group)) }
 
 var colors = []string{"red", "green", "blue"}
 
@@ -375,7 +376,7 @@ func (h *history) checkColor(r Reader, m model, color string, ts Timestamp) {
 		}
 	}
 	x := h.store.Table("things").Index("color")
-	prefix := schema.AppendBytes(nil, []byte(color))
+	prefix := tuple.AppendBytes(nil, []byte(color))
 	if got := h.ids(r.Scan(Range{Index: x, Prefix: prefix})); !slices.Equal(got, want) {
 		h.failf("%s things at %d: got %x, want %x", color, ts, got, want)
 	}

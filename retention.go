@@ -12,6 +12,7 @@ import (
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Retention says how much of the past is kept. The zero Retention keeps
@@ -179,7 +180,7 @@ func (s *Store) Oldest(scope Scope) Timestamp {
 
 // recordID is the id of a scope's record: (group, member).
 func recordID(scope Scope) []byte {
-	return schema.AppendString(schema.AppendString(nil, scope.Group), scope.Member)
+	return tuple.AppendString(tuple.AppendString(nil, scope.Group), scope.Member)
 }
 
 // loadRetention reads the records.
@@ -208,14 +209,14 @@ func (s *Store) loadRetention(snap *Snapshot) error {
 
 func parseRecordID(id string) (scope Scope, err error) {
 	rest := ""
-	if scope.Group, rest, err = schema.TakeString(id); err != nil {
+	if scope.Group, rest, err = tuple.TakeString(id); err != nil {
 		return Scope{}, err
 	}
-	if scope.Member, rest, err = schema.TakeString(rest); err != nil {
+	if scope.Member, rest, err = tuple.TakeString(rest); err != nil {
 		return Scope{}, err
 	}
 	if rest != "" {
-		return Scope{}, schema.ErrKey
+		return Scope{}, tuple.ErrMalformed
 	}
 	return scope, nil
 }

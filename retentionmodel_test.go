@@ -30,6 +30,7 @@ import (
 
 	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // pastTables are tables of all kinds that compaction tells apart. An owner's
@@ -45,7 +46,7 @@ func pastTables() []TableSpec {
 	owns := func(table string) func(string, []byte, func(string, []byte)) {
 		return func(_ string, value []byte, own func(string, []byte)) {
 			if value != nil {
-				own(table, schema.AppendBytes(nil, value))
+				own(table, tuple.AppendBytes(nil, value))
 			}
 		}
 	}
@@ -61,15 +62,15 @@ func pastTables() []TableSpec {
 
 // partKeys indexes the parts of each owner by their color: (range, color, id).
 func partKeys(id string, value []byte, add func([]byte)) {
-	n, whole := schema.PrefixLen(id, 1)
+	n, whole := tuple.PrefixLen(id, 1)
 	if color, _, ok := bytes.Cut(value, []byte(":")); ok && whole {
-		add(append(schema.AppendBytes([]byte(id[:n]), color), id...))
+		add(append(tuple.AppendBytes([]byte(id[:n]), color), id...))
 	}
 }
 
 // spotScope is that of (space, name): the group is the name's first letter.
 func spotScope(id string) Scope {
-	_, name, err := schema.TakeString(id)
+	_, name, err := tuple.TakeString(id)
 	if err != nil || name == "" {
 		return Scope{}
 	}
@@ -548,7 +549,7 @@ func (p *past) newOwned(owners, table string, names []string) []pastChange {
 	}
 	changes := []pastChange{{name, uid}}
 	for _, n := range names {
-		id := string(schema.AppendBytes(nil, []byte(uid))) + n
+		id := string(tuple.AppendBytes(nil, []byte(uid))) + n
 		changes = append(changes, pastChange{documentName{table, id}, p.value()})
 	}
 	return changes

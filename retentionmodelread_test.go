@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // failf ends the test from inside a transaction too.
@@ -135,7 +136,7 @@ func (p *past) known(name documentName, scope Scope) Timestamp {
 func (p *past) shown(id string) bool {
 	return slices.ContainsFunc(pastIDs["labels"], func(label string) bool {
 		space := p.owned("labels", label, schema.MaxTimestamp)
-		return space != "" && strings.HasPrefix(id, string(schema.AppendBytes(nil, []byte(space))))
+		return space != "" && strings.HasPrefix(id, string(tuple.AppendBytes(nil, []byte(space))))
 	})
 }
 
@@ -195,7 +196,7 @@ func (p *past) checkOwned(s *Snapshot, owner documentName, table string, ts Time
 	if uid == "" {
 		return
 	}
-	t, prefix := p.Table(table), schema.AppendBytes(nil, []byte(uid))
+	t, prefix := p.Table(table), tuple.AppendBytes(nil, []byte(uid))
 	if table == "spots" { // they have scopes of their own
 		for _, name := range spotNames {
 			id := string(prefix) + name
@@ -222,7 +223,7 @@ func (p *past) checkOwnedColor(s *Snapshot, t *Table, prefix string, ts Timestam
 			want = append(want, id)
 		}
 	}
-	for item, err := range s.Scan(Range{Index: t.Index("color"), Prefix: schema.AppendBytes([]byte(prefix), []byte(color))}) {
+	for item, err := range s.Scan(Range{Index: t.Index("color"), Prefix: tuple.AppendBytes([]byte(prefix), []byte(color))}) {
 		if err != nil {
 			p.failf("%s %s of %q at %d: %v", color, t.Name(), prefix, ts, err)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/firndb/firn/internal/script"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // TestStories plays each story with the memory and the tail that a store has
@@ -76,7 +77,7 @@ func newStory(t *testing.T, o Options) *story {
 // cityKeys indexes a person by the words of the value: (word, id).
 func cityKeys(id string, value []byte, add func([]byte)) {
 	for city := range strings.FieldsSeq(string(value)) {
-		add(append(schema.AppendString(nil, city), id...))
+		add(append(tuple.AppendString(nil, city), id...))
 	}
 }
 
@@ -206,7 +207,7 @@ func (st *story) indexes() string {
 	for _, e := range entries {
 		key, sign := st.showID(e.Key), "+"
 		if e.Index.Number() > 0 {
-			city, id, _ := schema.TakeString(e.Key)
+			city, id, _ := tuple.TakeString(e.Key)
 			key = fmt.Sprintf("city %s %s", city, id)
 		}
 		if e.Deleted {
@@ -267,19 +268,19 @@ func (st *story) place(text string) (*Table, []byte) {
 	if !visit {
 		return st.store.Table("people"), []byte(text)
 	}
-	id := schema.AppendString(nil, place)
+	id := tuple.AppendString(nil, place)
 	if visitor != "" {
-		id = schema.AppendString(id, visitor)
+		id = tuple.AppendString(id, visitor)
 	}
 	return st.store.Table("visits"), id
 }
 
 func (st *story) showID(id string) string {
-	place, rest, err := schema.TakeString(id)
+	place, rest, err := tuple.TakeString(id)
 	if err != nil {
 		return id
 	}
-	visitor, _, _ := schema.TakeString(rest)
+	visitor, _, _ := tuple.TakeString(rest)
 	return place + "/" + visitor
 }
 
@@ -339,9 +340,9 @@ func (st *story) rangeOf(c script.Call) Range {
 	for key, value := range c.Args {
 		switch key {
 		case "city":
-			r.Index, r.Prefix = st.store.Table("people").Index("city"), schema.AppendString(nil, value)
+			r.Index, r.Prefix = st.store.Table("people").Index("city"), tuple.AppendString(nil, value)
 		case "visits":
-			r.Index, r.Prefix = st.store.Table("visits").ByID(), schema.AppendString(nil, value)
+			r.Index, r.Prefix = st.store.Table("visits").ByID(), tuple.AppendString(nil, value)
 		case "prefix":
 			r.Prefix = []byte(value)
 		case "from":

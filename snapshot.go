@@ -10,6 +10,7 @@ import (
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Reader is what a Snapshot and a Tx have in common: reading the store at one
@@ -320,7 +321,7 @@ func scan(v *reader.View, r Range) iter.Seq2[Item, error] {
 func (r *Range) keys() schema.KeyRange {
 	kr := schema.KeyRange{Index: r.Index.id, From: string(r.From), To: string(r.To), Reverse: r.Reverse}
 	if r.Prefix != nil {
-		kr.From, kr.To = string(r.Prefix), string(schema.PrefixEnd(r.Prefix))
+		kr.From, kr.To = string(r.Prefix), string(tuple.PrefixEnd(r.Prefix))
 	}
 	return kr
 }

@@ -16,7 +16,7 @@ type TableSpec struct {
 	Name string
 
 	// Prefix is how many leading elements of an id name an ordered range,
-	// when ids are tuples made with schema.AppendBytes and its siblings. Such
+	// when ids are tuples made with tuple.AppendBytes and its siblings. Such
 	// a range is kept in memory as a whole once it has been read as a whole.
 	// 0 means that the table has no such ranges.
 	Prefix int

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 const (
@@ -92,7 +92,7 @@ type past struct {
 var pastTables = []firn.TableSpec{{Name: "documents", Prefix: 1}}
 
 func pastID(i int) []byte {
-	return schema.AppendInt(schema.AppendBytes(nil, []byte("hash")), int64(i))
+	return tuple.AppendInt(tuple.AppendBytes(nil, []byte("hash")), int64(i))
 }
 
 // makePast writes every document so many times.
@@ -156,7 +156,7 @@ func (p *past) point(s *firn.Snapshot, version int) error {
 // scan reads all documents.
 func (p *past) scan(s *firn.Snapshot, version int) error {
 	n := 0
-	for item, err := range s.Scan(firn.Range{Index: p.table.ByID(), From: schema.AppendBytes(nil, []byte("hash"))}) {
+	for item, err := range s.Scan(firn.Range{Index: p.table.ByID(), From: tuple.AppendBytes(nil, []byte("hash"))}) {
 		if err != nil {
 			return err
 		}

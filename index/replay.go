@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // replayPage is how many rows of the log are read at once.
@@ -144,7 +145,7 @@ func (t *Table) Count(counts Counts, old, next *schema.Row) {
 	if delta == 0 {
 		return
 	}
-	if n, ok := schema.PrefixLen(next.ID, t.Prefix); ok {
+	if n, ok := tuple.PrefixLen(next.ID, t.Prefix); ok {
 		counts.Add(t.ID, next.ID[:n], delta)
 	}
 }

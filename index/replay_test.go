@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // lived is a history as it was derived when it happened.
@@ -31,7 +32,7 @@ func live(t *testing.T, random *rand.Rand, e schema.Engine, table *Table, commit
 		ts := schema.Timestamp(100 + 10*n)
 		changed := map[string]*schema.Row{}
 		for range 1 + random.IntN(5) {
-			id := string(schema.AppendInt(schema.AppendInt(nil, int64(random.IntN(3))), int64(random.IntN(5))))
+			id := string(tuple.AppendInt(tuple.AppendInt(nil, int64(random.IntN(3))), int64(random.IntN(5))))
 			next := &schema.Row{TS: ts, Table: table.ID, ID: id, Deleted: random.IntN(3) == 0}
 			if !next.Deleted {
 				next.Value = fmt.Appendf(nil, "%s %s", vocabulary[random.IntN(4)], id)

@@ -3,6 +3,7 @@ package reader
 import (
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // adoption is a whole range that a view has read, offered to the head.
@@ -131,5 +132,5 @@ func (h *Head) catchUpEntry(s *span, t *index.Table, view *View, e schema.Entry)
 
 // prefixRange is all keys of an index with a prefix.
 func prefixRange(x schema.IndexID, prefix string) schema.KeyRange {
-	return schema.KeyRange{Index: x, From: prefix, To: string(schema.PrefixEnd([]byte(prefix)))}
+	return schema.KeyRange{Index: x, From: prefix, To: string(tuple.PrefixEnd([]byte(prefix)))}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // rangeKey names an ordered range: all keys of an index with one prefix.
@@ -52,7 +53,7 @@ func newRanges() ranges { return ranges{byKey: map[rangeKey]*span{}} }
 // find looks a document up in the range of its id: what is not in a range
 // that is here does not exist.
 func (r *ranges) find(t *index.Table, id []byte, at schema.Timestamp) (row *schema.Row, ok bool) {
-	n, ok := schema.PrefixLen(string(id), t.Prefix)
+	n, ok := tuple.PrefixLen(string(id), t.Prefix)
 	if !ok {
 		return nil, false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // rig is a head over a real file, with a writer's work done by the test.
@@ -89,7 +90,7 @@ func newRig(t testing.TB, budget int64) *rig {
 var things = &index.Table{
 	ID: 1, Name: "things", Prefix: 1, Counted: true,
 	Indexes: []index.Spec{{Name: "value", Prefix: 1, Keys: func(id string, value []byte, add func([]byte)) {
-		add(append(schema.AppendBytes(nil, value), id...))
+		add(append(tuple.AppendBytes(nil, value), id...))
 	}}},
 }
 
@@ -97,10 +98,10 @@ var things = &index.Table{
 var plain = &index.Table{ID: 2, Name: "plain"}
 
 func thing(group string, n int) []byte {
-	return schema.AppendInt(schema.AppendString(nil, group), int64(n))
+	return tuple.AppendInt(tuple.AppendString(nil, group), int64(n))
 }
 
-func group(name string) string { return string(schema.AppendString(nil, name)) }
+func group(name string) string { return string(tuple.AppendString(nil, name)) }
 
 // tx is one transaction of a group that the test runs.
 type tx struct {

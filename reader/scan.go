@@ -7,6 +7,7 @@ import (
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Scan walks the live documents of a range in key order, at most limit of
@@ -37,7 +38,7 @@ func spanFor(t *index.Table, r schema.KeyRange) (k rangeKey, whole bool) {
 	if elements == 0 {
 		return rangeKey{}, false
 	}
-	n, ok := schema.PrefixLen(r.From, elements)
+	n, ok := tuple.PrefixLen(r.From, elements)
 	if !ok {
 		return rangeKey{}, false
 	}
@@ -200,7 +201,7 @@ func (v *View) resolve(t *index.Table, id string) (*schema.Row, error) {
 // stays in the head, if it fits.
 func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordered, error) {
 	k := rangeKey{x, prefix}
-	if n, ok := schema.PrefixLen(prefix, t.PrefixOf(x)); !ok || n != len(prefix) || n == 0 {
+	if n, ok := tuple.PrefixLen(prefix, t.PrefixOf(x)); !ok || n != len(prefix) || n == 0 {
 		return nil, fmt.Errorf("%w: %q is not a prefix of %d elements", index.ErrDeclaration, prefix, t.PrefixOf(x))
 	}
 	get := func(id string) (*schema.Row, error) { return v.resolve(t, id) }
@@ -270,7 +271,7 @@ func (v *View) readTree(t *index.Table, k rangeKey) (*tree, int64, error) {
 // Count is the number of live documents whose id has a prefix. In the present
 // it is known for prefixes that the table counts; otherwise it is counted.
 func (v *View) Count(t *index.Table, prefix string) (int, error) {
-	if n, ok := schema.PrefixLen(prefix, t.Prefix); t.Counted && ok && n == len(prefix) {
+	if n, ok := tuple.PrefixLen(prefix, t.Prefix); t.Counted && ok && n == len(prefix) {
 		if n, ok := v.counted(t, prefix); ok {
 			return int(n), nil
 		}

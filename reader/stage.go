@@ -5,6 +5,7 @@ import (
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // staged is what the transactions of the present group have written: visible
@@ -184,7 +185,7 @@ func (h *Head) spanOf(t *index.Table, e schema.Entry) *span {
 	if elements == 0 {
 		return nil
 	}
-	n, ok := schema.PrefixLen(e.Key, elements)
+	n, ok := tuple.PrefixLen(e.Key, elements)
 	if !ok {
 		return nil
 	}
@@ -261,7 +262,7 @@ func (h *Head) publishLocked() {
 			h.publishRow(c.row)
 		}
 		if delta := c.table.Delta(c.old, c.row); delta != 0 {
-			if n, ok := schema.PrefixLen(c.row.ID, c.table.Prefix); ok {
+			if n, ok := tuple.PrefixLen(c.row.ID, c.table.Prefix); ok {
 				h.counts.add(c.row.TS, c.table.ID, c.row.ID[:n], delta)
 			}
 		}

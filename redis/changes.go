@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Change is a version of the log as clients know it.
@@ -54,7 +54,7 @@ func (ch *Changes) Of(table string, doc *firn.Document) (c Change, ok bool, err 
 }
 
 func (ch *Changes) database(doc *firn.Document) (c Change, err error) {
-	db, rest, err := schema.TakeInt(doc.ID)
+	db, rest, err := tuple.TakeInt(doc.ID)
 	if err != nil || rest != "" {
 		return c, fmt.Errorf("database %x at %d: %w", doc.ID, doc.TS, errDamaged)
 	}
@@ -96,14 +96,14 @@ func (ch *Changes) key(doc *firn.Document) (c Change, err error) {
 
 // cutKeyID undoes appendKeyID.
 func cutKeyID(id string) (space uid, key []byte, err error) {
-	ts, rest, err := schema.TakeInt(id)
+	ts, rest, err := tuple.TakeInt(id)
 	if err != nil {
 		return uid{}, nil, err
 	}
-	n, rest, err := schema.TakeInt(rest)
+	n, rest, err := tuple.TakeInt(rest)
 	if err != nil {
 		return uid{}, nil, err
 	}
-	key, _, err = schema.TakeBytes([]byte(rest))
+	key, _, err = tuple.TakeBytes([]byte(rest))
 	return uid{firn.Timestamp(ts), n}, key, err
 }

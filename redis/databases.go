@@ -7,7 +7,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // A database is a document that names a keyspace, so emptying one or
@@ -86,7 +86,7 @@ func dbSize(c *Call) error {
 // countExpired counts the keys under a prefix of ids that have expired and
 // were not swept yet.
 func (c *Call) countExpired(prefix string) (n int, err error) {
-	due := firn.Range{Index: c.work.expiry, To: schema.AppendInt(nil, c.now())}
+	due := firn.Range{Index: c.work.expiry, To: tuple.AppendInt(nil, c.now())}
 	for item, err := range c.R.Scan(due) {
 		if errors.Is(err, firn.ErrCompacted) {
 			return c.countEnded(prefix) // a key of another database is forgotten
@@ -171,7 +171,7 @@ func (c *Call) flush(db int) error {
 // showKeyspace makes a database show a keyspace.
 func (c *Call) showKeyspace(db int, space uid) error {
 	c.signalDatabase(db)
-	id := schema.AppendInt(nil, int64(db))
+	id := tuple.AppendInt(nil, int64(db))
 	return c.Tx.Put(c.work.databases, id, appendDatabase(nil, c.Cmd.Name, space))
 }
 

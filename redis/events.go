@@ -5,6 +5,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // A key's history is the version chain of its document, and more: FLUSHDB and
@@ -36,7 +37,7 @@ type reign struct {
 // reigns lists what a database showed, oldest first. At least one is there.
 func (c *Call) reigns(db int) ([]reign, error) {
 	var all []reign
-	id := schema.AppendInt(nil, int64(db))
+	id := tuple.AppendInt(nil, int64(db))
 	for doc, err := range c.R.Versions(c.work.databases, id, firn.VersionRange{}) {
 		if err != nil {
 			return nil, err

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Forgetting on purpose. The present stays, and so does what a hold keeps.
@@ -122,7 +122,7 @@ func (c *Call) keyspacesOf(home int64) ([]uid, error) {
 		if err != nil {
 			return nil, err
 		}
-		db, _, err := schema.TakeInt(item.Doc.ID)
+		db, _, err := tuple.TakeInt(item.Doc.ID)
 		if err != nil {
 			return nil, err
 		}

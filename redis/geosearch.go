@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Searching a geo index: GEOSEARCH, and GEORADIUS and its kin.
@@ -291,7 +291,7 @@ func (c *Call) findInArea(q *geoQuery, src *geoSource) (members []found, err err
 		}
 		from, to := cell.scores()
 		s := whole
-		s.clip(schema.AppendFloat(nil, from), schema.AppendFloat(nil, to))
+		s.clip(tuple.AppendFloat(nil, from), tuple.AppendFloat(nil, to))
 		err := c.walk(s, 0, 0, func(m rated) error {
 			at := positionOf(m.score)
 			if meters, ok := q.reach(at); ok {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // expiries is what is known of the keys that expire. To count them is to walk
@@ -42,8 +42,8 @@ func (x *expiries) count(w *workspace, r firn.Reader) (map[string]expirySpan, er
 		if err != nil {
 			return nil, err
 		}
-		expires, id, err := schema.TakeInt(item.Key)
-		end, ok := schema.PrefixLen(id, 2)
+		expires, id, err := tuple.TakeInt(item.Key)
+		end, ok := tuple.PrefixLen(id, 2)
 		if err != nil || !ok {
 			return nil, fmt.Errorf("expiry %x: %w", item.Key, errDamaged)
 		}

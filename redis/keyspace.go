@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Errors that many commands answer with, in Redis's words.
@@ -45,7 +45,7 @@ func (c *Call) keyspace(db int) (uid, error) {
 // shownKeyspace is keyspace and since when the database shows it; 0 is always.
 func (c *Call) shownKeyspace(db int) (space uid, since firn.Timestamp, err error) {
 	w := c.work
-	w.space = schema.AppendInt(w.space[:0], int64(db))
+	w.space = tuple.AppendInt(w.space[:0], int64(db))
 	doc, err := c.R.Get(w.databases, w.space)
 	if err == firn.ErrNotFound {
 		return uid{N: int64(db)}, 0, nil
@@ -59,25 +59,25 @@ func (c *Call) shownKeyspace(db int) (space uid, since firn.Timestamp, err error
 
 // appendUID appends the two leading elements of an id.
 func appendUID(dst []byte, u uid) []byte {
-	return schema.AppendInt(schema.AppendInt(dst, int64(u.TS)), u.N)
+	return tuple.AppendInt(tuple.AppendInt(dst, int64(u.TS)), u.N)
 }
 
 // appendKeyID appends the id of a key's document.
 func appendKeyID(dst []byte, space uid, key []byte) []byte {
-	return schema.AppendBytes(appendUID(dst, space), key)
+	return tuple.AppendBytes(appendUID(dst, space), key)
 }
 
 // parseKeyID undoes appendKeyID.
 func parseKeyID(id string) (space uid, key []byte, err error) {
-	ts, rest, err := schema.TakeInt([]byte(id))
+	ts, rest, err := tuple.TakeInt([]byte(id))
 	if err != nil {
 		return uid{}, nil, err
 	}
-	n, rest, err := schema.TakeInt(rest)
+	n, rest, err := tuple.TakeInt(rest)
 	if err != nil {
 		return uid{}, nil, err
 	}
-	key, _, err = schema.TakeBytes(rest)
+	key, _, err = tuple.TakeBytes(rest)
 	return uid{firn.Timestamp(ts), n}, key, err
 }
 
@@ -297,7 +297,7 @@ func (c *Call) newUID() uid {
 
 // elementID is the id of one element of a collection, in scratch memory.
 func (c *Call) elementID(u uid, sub []byte) []byte {
-	c.work.element = schema.AppendBytes(appendUID(c.work.element[:0], u), sub)
+	c.work.element = tuple.AppendBytes(appendUID(c.work.element[:0], u), sub)
 	return c.work.element
 }
 
@@ -312,7 +312,7 @@ func (c *Call) elementPrefix(u uid) []byte {
 // element's sub-key. It is valid until the next call.
 func (c *Call) subKey(id string, n int) ([]byte, error) {
 	c.work.field = append(c.work.field[:0], id[n:]...)
-	sub, rest, err := schema.TakeBytes(c.work.field)
+	sub, rest, err := tuple.TakeBytes(c.work.field)
 	if err != nil || len(rest) > 0 {
 		return nil, fmt.Errorf("id %q: %w", id, errors.Join(errDamaged, err))
 	}

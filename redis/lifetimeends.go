@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // A field that expires has a document in the table lifetimes, with the id that
@@ -114,12 +114,12 @@ func parseLifetime(b []byte) (end int64, ok bool) {
 // is in no index: reading it is the error.
 func endKeys(id string, value []byte, add func(key []byte)) {
 	end, ok := parseLifetime(value)
-	n, found := schema.PrefixLen(id, 2)
+	n, found := tuple.PrefixLen(id, 2)
 	if !ok || !found {
 		return
 	}
 	key := append(make([]byte, 0, 9+len(id)), id[:n]...)
-	add(append(schema.AppendInt(key, end), id[n:]...))
+	add(append(tuple.AppendInt(key, end), id[n:]...))
 }
 
 // noteBackdated tells the sweeper of an end that it may have passed.
@@ -138,8 +138,8 @@ func (t *catalog) endedRange(u uid, e fieldEnds, now int64, limit int) firn.Rang
 	prefix := appendUID(nil, u)
 	return firn.Range{
 		Index: t.byEnd,
-		From:  schema.AppendInt(prefix[:len(prefix):len(prefix)], e.first),
-		To:    schema.AppendInt(prefix[:len(prefix):len(prefix)], now),
+		From:  tuple.AppendInt(prefix[:len(prefix):len(prefix)], e.first),
+		To:    tuple.AppendInt(prefix[:len(prefix):len(prefix)], now),
 		Limit: limit,
 	}
 }
@@ -265,8 +265,8 @@ func (t *catalog) nearestEnds(r firn.Reader, u uid, bounds fieldEnds, from []byt
 	prefix := appendUID(nil, u)
 	near := firn.Range{
 		Index: t.byEnd,
-		From:  schema.AppendInt(prefix[:len(prefix):len(prefix)], bounds.first),
-		To:    schema.AppendInt(prefix[:len(prefix):len(prefix)], bounds.last+1),
+		From:  tuple.AppendInt(prefix[:len(prefix):len(prefix)], bounds.first),
+		To:    tuple.AppendInt(prefix[:len(prefix):len(prefix)], bounds.last+1),
 		Limit: 1,
 	}
 	if from != nil {
@@ -278,7 +278,7 @@ func (t *catalog) nearestEnds(r firn.Reader, u uid, bounds fieldEnds, from []byt
 			if err != nil {
 				return exact, err
 			}
-			if *found, _, err = schema.TakeInt(item.Key[len(prefix):]); err != nil {
+			if *found, _, err = tuple.TakeInt(item.Key[len(prefix):]); err != nil {
 				return exact, fmt.Errorf("end of a field: %w: %w", errDamaged, err)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // A field that has ended is absent everywhere, whether it was swept or not,
@@ -186,7 +186,7 @@ func checkLifetimes(t *testing.T, c clocked, key string) {
 			if err != nil {
 				return err
 			}
-			end, _, err := schema.TakeInt(item.Key[len(prefix):])
+			end, _, err := tuple.TakeInt(item.Key[len(prefix):])
 			if err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // What lists cost and how they are stored.
@@ -112,7 +112,7 @@ func (o *ours) putList(t *testing.T, k *keyDoc, positions ...int64) {
 	t.Helper()
 	_, err := o.store.Update(t.Context(), func(tx *firn.Tx) error {
 		for _, position := range positions {
-			id := schema.AppendInt(appendUID(nil, k.UID), position)
+			id := tuple.AppendInt(appendUID(nil, k.UID), position)
 			if err := tx.Put(o.store.Table(elementsTable), id, []byte("x")); err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func TestAListThatComesToTheLastPositionIsWrittenAnew(t *testing.T) {
 		push     string
 	}{{maxPosition - 5, "RPUSH"}, {5 - maxPosition, "LPUSH"}} {
 		o := newPlain(t)
-		o.putList(t, &keyDoc{Kind: kindList, Version: 1, Length: 1, UID: uid{1, 1}, Value: schema.AppendInt(nil, tt.position)}, tt.position)
+		o.putList(t, &keyDoc{Kind: kindList, Version: 1, Length: 1, UID: uid{1, 1}, Value: tuple.AppendInt(nil, tt.position)}, tt.position)
 		o.expect(t, tt.push+" l a b", "(integer) 3", "LLEN l", "(integer) 3", "LPOS l x", map[string]string{"RPUSH": "(integer) 0", "LPUSH": "(integer) 2"}[tt.push])
 		if q, _ := o.listNote(t, "l"); q.uid == (uid{1, 1}) || q.last-q.first != 2*itemGap || q.first < -2*itemGap {
 			t.Errorf("%s: got %+v, want positions around 0 in a new collection", tt.push, q)

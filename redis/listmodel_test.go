@@ -9,7 +9,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // A list of thousands of items is what a slice of strings is, wherever its
@@ -158,7 +158,7 @@ func (m *listModel) look(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			position, _, err := schema.TakeInt(found.Key[len(prefix):])
+			position, _, err := tuple.TakeInt(found.Key[len(prefix):])
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Where the items of a list are.
@@ -77,16 +77,16 @@ type sequence struct {
 // errDamaged.
 func sequenceOf(k *keyDoc) (sequence, error) {
 	q := sequence{uid: k.UID, length: k.Length}
-	first, rest, err := schema.TakeInt(k.Value)
+	first, rest, err := tuple.TakeInt(k.Value)
 	q.first, q.last = first, first+(k.Length-1)*itemGap
 	if err == nil && len(rest) > 0 {
-		q.last, rest, err = schema.TakeInt(rest)
+		q.last, rest, err = tuple.TakeInt(rest)
 	}
 	if err == nil && len(rest) > 0 {
 		q.loose = true
 		for _, n := range []*int64{&q.holes, &q.from, &q.to} {
 			if err == nil {
-				*n, rest, err = schema.TakeInt(rest)
+				*n, rest, err = tuple.TakeInt(rest)
 			}
 		}
 	}
@@ -98,13 +98,13 @@ func sequenceOf(k *keyDoc) (sequence, error) {
 
 // appendNote appends the note that describes the list, which is not empty.
 func (q *sequence) appendNote(dst []byte) []byte {
-	dst = schema.AppendInt(dst, q.first)
+	dst = tuple.AppendInt(dst, q.first)
 	if q.even() {
 		return dst
 	}
-	dst = schema.AppendInt(dst, q.last)
+	dst = tuple.AppendInt(dst, q.last)
 	if q.loose {
-		dst = schema.AppendInt(schema.AppendInt(schema.AppendInt(dst, q.holes), q.from), q.to)
+		dst = tuple.AppendInt(tuple.AppendInt(tuple.AppendInt(dst, q.holes), q.from), q.to)
 	}
 	return dst
 }
@@ -182,7 +182,7 @@ func (q *sequence) damaged(how string) error {
 
 // itemID is the id of an item, in scratch memory.
 func (c *Call) itemID(q *sequence, position int64) []byte {
-	c.work.element = schema.AppendInt(appendUID(c.work.element[:0], q.uid), position)
+	c.work.element = tuple.AppendInt(appendUID(c.work.element[:0], q.uid), position)
 	return c.work.element
 }
 
@@ -213,9 +213,9 @@ func (c *Call) walkItems(q *sequence, position, limit int64, backwards bool) ite
 	}
 	ids := appendUID(c.work.element[:0], q.uid)
 	prefix := len(ids)
-	ids = schema.AppendInt(ids, from)
+	ids = tuple.AppendInt(ids, from)
 	n := len(ids)
-	ids = schema.AppendInt(appendUID(ids, q.uid), to)
+	ids = tuple.AppendInt(appendUID(ids, q.uid), to)
 	c.work.element = ids
 	documents := c.R.Scan(firn.Range{
 		Index: c.work.elements.ByID(), From: ids[:n], To: ids[n:], Reverse: backwards, Limit: int(limit),
@@ -224,7 +224,7 @@ func (c *Call) walkItems(q *sequence, position, limit int64, backwards bool) ite
 		for found, err := range documents {
 			var it item
 			if err == nil {
-				it.position, _, err = schema.TakeInt(found.Key[prefix:])
+				it.position, _, err = tuple.TakeInt(found.Key[prefix:])
 				it.value = found.Doc.Value
 			}
 			if !yield(it, err) || err != nil {
@@ -300,7 +300,7 @@ func (c *Call) positionOf(q *sequence, rank int64, backwards bool) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	position, _, err := schema.TakeInt(found.Key[len(c.elementPrefix(q.uid)):])
+	position, _, err := tuple.TakeInt(found.Key[len(c.elementPrefix(q.uid)):])
 	return position, err
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // How much of the past is kept is set in three tiers: for everything, for a
@@ -180,7 +180,7 @@ func (c *Call) groupNames() (names map[string]string, err error) {
 			if err != nil {
 				return err
 			}
-			db, _, err := schema.TakeInt(item.Doc.ID)
+			db, _, err := tuple.TakeInt(item.Doc.ID)
 			if err != nil {
 				return err
 			}

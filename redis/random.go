@@ -8,7 +8,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // RANDOMKEY draws a key byte by byte: of the ids that share the bytes drawn so
@@ -103,7 +103,7 @@ func randomKey(c *Call) error {
 			return c.replyKey(id, len(prefix), err)
 		}
 	}
-	end := schema.PrefixEnd(prefix)
+	end := tuple.PrefixEnd(prefix)
 	for _, r := range []firn.Range{{From: []byte(id), To: end}, {From: prefix, To: []byte(id)}} {
 		r.Index = c.work.keys.ByID()
 		if found, err := c.firstLive(r); found != "" || err != nil {
@@ -172,11 +172,11 @@ func (c *Call) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.I
 func (c *Call) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, err error) {
 	drawn := append([]byte(nil), prefix...)
 	for {
-		first, ok, err := c.edge(index, drawn, schema.PrefixEnd(drawn), false)
+		first, ok, err := c.edge(index, drawn, tuple.PrefixEnd(drawn), false)
 		if err != nil || !ok {
 			return first, false, err
 		}
-		last, ok, err := c.edge(index, drawn, schema.PrefixEnd(drawn), true)
+		last, ok, err := c.edge(index, drawn, tuple.PrefixEnd(drawn), true)
 		if err != nil || !ok || first.Key == last.Key {
 			return first, ok, err
 		}
@@ -205,9 +205,9 @@ func (c *Call) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, 
 func (c *Call) seekAround(index *firn.Index, prefix []byte, b byte) (item firn.Item, ok bool, err error) {
 	middle := append(bytes.Clone(prefix), b)
 	if rand.IntN(2) == 0 {
-		return c.edge(index, middle, schema.PrefixEnd(prefix), false)
+		return c.edge(index, middle, tuple.PrefixEnd(prefix), false)
 	}
-	return c.edge(index, prefix, schema.PrefixEnd(middle), true)
+	return c.edge(index, prefix, tuple.PrefixEnd(middle), true)
 }
 
 // edge is the first entry of a range, or the last.

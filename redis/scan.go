@@ -8,7 +8,7 @@ import (
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Walks over the keys of a database.
@@ -137,10 +137,10 @@ func scanElements(c *Call, want kind, add func(k *keyDoc, cursor uint64, o *scan
 func subRange(prefix, pattern []byte) (from, to []byte) {
 	from = prefix
 	if literal, _ := glob.Literal(pattern); len(literal) > 0 {
-		from = schema.AppendBytes(bytes.Clone(prefix), literal)
+		from = tuple.AppendBytes(bytes.Clone(prefix), literal)
 		from = from[:len(from)-1] // without the end mark, which longer ones do not have there
 	}
-	return from, schema.PrefixEnd(from)
+	return from, tuple.PrefixEnd(from)
 }
 
 // step walks over up to o.count entries of a range of an index by id, from

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Whose history a document's is: a key is a member, its database the group.
@@ -35,16 +35,16 @@ func (u uid) group() string { return strconv.FormatInt(u.home(), 10) }
 // keyScope is the scope of a key document, or, for a prefix of its id, the
 // group.
 func keyScope(id string) firn.Scope {
-	ts, rest, err := schema.TakeInt(id)
+	ts, rest, err := tuple.TakeInt(id)
 	if err != nil {
 		return firn.Scope{}
 	}
-	n, rest, err := schema.TakeInt(rest)
+	n, rest, err := tuple.TakeInt(rest)
 	if err != nil {
 		return firn.Scope{}
 	}
 	scope := firn.Scope{Group: uid{firn.Timestamp(ts), n}.group()}
-	if key, _, err := schema.TakeString(rest); err == nil {
+	if key, _, err := tuple.TakeString(rest); err == nil {
 		scope.Member = key
 	}
 	return scope
@@ -55,7 +55,7 @@ func keyScope(id string) firn.Scope {
 func ownedByDatabase(id string, value []byte, own func(table string, prefix []byte)) {
 	space := uid{}
 	if value == nil {
-		n, _, err := schema.TakeInt(id)
+		n, _, err := tuple.TakeInt(id)
 		if err != nil {
 			return
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // A set is a key document and one element per member, without a value.
@@ -362,7 +362,7 @@ func (c *Call) intset(k *keyDoc) ([]string, error) {
 
 // memberOf is the member in an element's id, whose first n bytes are the uid.
 func memberOf(id string, n int) (string, error) {
-	member, rest, err := schema.TakeString(id[n:])
+	member, rest, err := tuple.TakeString(id[n:])
 	if err != nil || rest != "" {
 		return "", fmt.Errorf("id %q: %w", id, errDamaged)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Several sets at once: SINTER, SUNION, SDIFF and what they store.
@@ -104,7 +104,7 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 	}
 	u := c.newUID()
 	for _, member := range result.members {
-		id := schema.AppendString(c.elementPrefix(u), member)
+		id := tuple.AppendString(c.elementPrefix(u), member)
 		c.work.element = id
 		if err := c.Tx.Put(c.work.elements, id, noValue); err != nil {
 			return err
@@ -119,7 +119,7 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 
 // hasMember says whether a set has a member.
 func (c *Call) hasMember(k *keyDoc, member string) (bool, error) {
-	c.work.element = schema.AppendString(appendUID(c.work.element[:0], k.UID), member)
+	c.work.element = tuple.AppendString(appendUID(c.work.element[:0], k.UID), member)
 	_, err := c.R.Get(c.work.elements, c.work.element)
 	if err == firn.ErrNotFound {
 		return false, nil

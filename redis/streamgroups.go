@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // What a stream's consumer groups know is in documents of the table groups:
@@ -168,11 +168,11 @@ func (d *decoder) end(doc *firn.Document) error {
 // pendingKeys puts a pending entry under its consumer. Other documents of the
 // table are in no index.
 func pendingKeys(id string, value []byte, add func(key []byte)) {
-	n, ok := schema.PrefixLen(id, 3)
+	n, ok := tuple.PrefixLen(id, 3)
 	if !ok {
 		return
 	}
-	part, rest, err := schema.TakeInt(id[n:])
+	part, rest, err := tuple.TakeInt(id[n:])
 	d := decoder{b: value}
 	d.expect(0x93)
 	name := d.bin()
@@ -180,23 +180,23 @@ func pendingKeys(id string, value []byte, add func(key []byte)) {
 		return
 	}
 	key := append(make([]byte, 0, len(id)+len(name)+2), id[:n]...)
-	add(append(schema.AppendBytes(key, name), rest...))
+	add(append(tuple.AppendBytes(key, name), rest...))
 }
 
 // groupID is the id of a group's document; like those below in scratch memory.
 func (c *Call) groupID(u uid, name []byte) []byte {
-	c.work.element = schema.AppendBytes(schema.AppendInt(appendUID(c.work.element[:0], u), 0), name)
+	c.work.element = tuple.AppendBytes(tuple.AppendInt(appendUID(c.work.element[:0], u), 0), name)
 	return c.work.element
 }
 
 // partID is where the ids of a part of a group begin.
 func (c *Call) partID(u uid, serial, part int64) []byte {
-	c.work.element = schema.AppendInt(schema.AppendInt(appendUID(c.work.element[:0], u), serial), part)
+	c.work.element = tuple.AppendInt(tuple.AppendInt(appendUID(c.work.element[:0], u), serial), part)
 	return c.work.element
 }
 
 func (c *Call) consumerID(u uid, serial int64, name []byte) []byte {
-	c.work.element = schema.AppendBytes(c.partID(u, serial, partConsumers), name)
+	c.work.element = tuple.AppendBytes(c.partID(u, serial, partConsumers), name)
 	return c.work.element
 }
 
@@ -248,7 +248,7 @@ func (c *Call) findPending(u uid, g *streamGroup, id streamID) (d pendingEntry, 
 // streamGroups walks over the groups of a stream in the order of their names.
 func (c *Call) streamGroups(k *keyDoc) iter.Seq2[streamGroup, error] {
 	return func(yield func(streamGroup, error) bool) {
-		prefix := slices.Clone(schema.AppendInt(c.elementPrefix(k.UID), 0))
+		prefix := slices.Clone(tuple.AppendInt(c.elementPrefix(k.UID), 0))
 		for item, err := range c.R.Scan(firn.Range{Index: c.work.groups.ByID(), Prefix: prefix}) {
 			var g streamGroup
 			if err == nil {
@@ -291,7 +291,7 @@ func (c *Call) eachPending(u uid, g *streamGroup, m *streamConsumer, s idSpan, r
 	prefix := slices.Clone(c.partID(u, g.serial, partPending))
 	if m != nil {
 		r.Index, bounds = c.work.byConsumer, &m.pending
-		prefix = schema.AppendBytes(schema.AppendInt(appendUID(nil, u), g.serial), m.name)
+		prefix = tuple.AppendBytes(tuple.AppendInt(appendUID(nil, u), g.serial), m.name)
 	}
 	s, some := bounds.within(s)
 	r.From = s.from.appendKey(slices.Clone(prefix))

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // streamID names an entry of a stream: a time in milliseconds, which nobody
@@ -74,9 +74,9 @@ func (id streamID) appendKey(dst []byte) []byte {
 
 func appendKeyNumber(dst []byte, n uint64) []byte {
 	if n < math.MaxInt64 {
-		return schema.AppendInt(dst, int64(n))
+		return tuple.AppendInt(dst, int64(n))
 	}
-	return schema.AppendInt(schema.AppendInt(dst, math.MaxInt64), int64(n-1<<63))
+	return tuple.AppendInt(tuple.AppendInt(dst, math.MaxInt64), int64(n-1<<63))
 }
 
 // takeIDKey undoes appendKey. A key that is not exactly an id is errDamaged.
@@ -90,14 +90,14 @@ func takeIDKey(key string) (id streamID, err error) {
 }
 
 func takeKeyNumber(key string) (n uint64, rest string, ok bool) {
-	small, rest, err := schema.TakeInt(key)
+	small, rest, err := tuple.TakeInt(key)
 	if err != nil || small < 0 {
 		return 0, "", false
 	}
 	if small < math.MaxInt64 {
 		return uint64(small), rest, true
 	}
-	over, rest, err := schema.TakeInt(rest)
+	over, rest, err := tuple.TakeInt(rest)
 	return uint64(over) + 1<<63, rest, err == nil && over >= -1
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // groupLedger is a group that a command changes: what was read of it, and what
@@ -210,7 +210,7 @@ func (l *groupLedger) dismiss(m *groupMember) (n int64, err error) {
 func (l *groupLedger) destroy() error {
 	c, g := l.c, &l.group
 	from := slices.Clone(c.partID(l.uid, g.serial, partConsumers))
-	if err := c.deleteIDs(c.work.groups, from, schema.PrefixEnd(from)); err != nil {
+	if err := c.deleteIDs(c.work.groups, from, tuple.PrefixEnd(from)); err != nil {
 		return err
 	}
 	if g.pending.count > 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 const (
@@ -171,7 +171,7 @@ func (s *Sweeper) due() (due bool, err error) {
 
 // momentKey is what every key of the index that ends at ms or later begins
 // with, or comes after.
-func momentKey(ms int64) []byte { return schema.AppendInt(nil, ms) }
+func momentKey(ms int64) []byte { return tuple.AppendInt(nil, ms) }
 
 // advance notes that nothing before next is due.
 func (s *Sweeper) advance(next []byte) {
@@ -284,7 +284,7 @@ func (s *Sweeper) locate(tx *firn.Tx, keys []swept) ([]goneKey, error) {
 		if err != nil {
 			return nil, err
 		}
-		db, _, err := schema.TakeInt([]byte(item.Doc.ID))
+		db, _, err := tuple.TakeInt([]byte(item.Doc.ID))
 		if err != nil {
 			return nil, err
 		}

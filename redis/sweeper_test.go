@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // The sweeper takes small steps, does not walk twice over what it has ended,
@@ -56,7 +56,7 @@ func TestSweeperGoesOnWhereItWas(t *testing.T) {
 		if n, err := s.step(); n != sweepBatch || err != nil {
 			t.Fatalf("step: got %d keys, %v, want %d", n, err, sweepBatch)
 		}
-		if !strings.HasSuffix(string(s.from), string(schema.AppendBytes(nil, []byte(last)))) {
+		if !strings.HasSuffix(string(s.from), string(tuple.AppendBytes(nil, []byte(last)))) {
 			t.Errorf("the next step begins: got %q, want the entry of %s", s.from, last)
 		}
 	}
@@ -74,7 +74,7 @@ func TestSweeperLooksFromNearNowOnceNothingIsDue(t *testing.T) {
 	c.expect(t, "SET a v PX 100", "OK", "PERSIST a", "(integer) 1")
 	c.advance(time.Minute)
 	c.sweepWith(t, s)
-	moment, _, err := schema.TakeInt(s.from)
+	moment, _, err := tuple.TakeInt(s.from)
 	if want := c.now().Add(-sweepSlack).UnixMilli(); err != nil || moment != want {
 		t.Errorf("nothing is due before: got %d, %v, want %d", moment, err, want)
 	}

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Names of the tables that Redis's types live in.
@@ -68,7 +68,7 @@ func expiryKeys(id string, value []byte, add func(key []byte)) {
 	if expires == 0 {
 		return
 	}
-	key := schema.AppendInt(make([]byte, 0, 9+len(id)), expires)
+	key := tuple.AppendInt(make([]byte, 0, 9+len(id)), expires)
 	add(append(key, id...))
 }
 

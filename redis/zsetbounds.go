@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // Bounds of ranges, by score and by member.
@@ -59,12 +59,12 @@ func parseScoreBound(arg []byte) (score float64, open, ok bool) {
 
 // clipTo narrows a span to the range.
 func (r *scoreRange) clipTo(s *span) {
-	from, to := schema.AppendFloat(nil, r.min), schema.AppendFloat(nil, r.max)
+	from, to := tuple.AppendFloat(nil, r.min), tuple.AppendFloat(nil, r.max)
 	if r.minOpen {
-		from = schema.PrefixEnd(from)
+		from = tuple.PrefixEnd(from)
 	}
 	if !r.maxOpen {
-		to = schema.PrefixEnd(to)
+		to = tuple.PrefixEnd(to)
 	}
 	s.clip(from, to)
 }
@@ -153,7 +153,7 @@ func (r *lexRange) clipTo(s *span, score float64) {
 		if b.infinite != 0 {
 			return nil
 		}
-		key := schema.AppendBytes(schema.AppendFloat(nil, score), b.member)
+		key := tuple.AppendBytes(tuple.AppendFloat(nil, score), b.member)
 		if behind {
 			key = append(key, afterMember)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // zsetEnds is where the live entries of a sorted set begin and end: a walk
@@ -133,7 +134,7 @@ func (e *zsetEdit) drop(member []byte, score float64) error {
 // place is the place of a member's document with a score, in scratch memory.
 func (e *zsetEdit) place(id []byte, score float64) []byte {
 	w := e.c.work
-	prefix, _ := schema.PrefixLen(string(id[:min(len(id), maxUIDBytes)]), 2)
+	prefix, _ := tuple.PrefixLen(string(id[:min(len(id), maxUIDBytes)]), 2)
 	w.place = appendPlace(w.place[:0], score, id[prefix:])
 	return w.place
 }
@@ -162,7 +163,7 @@ func (e *zsetEdit) dropPlace(place []byte) {
 
 // setEnd says which member is the first now, or the last.
 func (e *zsetEdit) setEnd(m rated, last bool) {
-	place := cutPlace(appendPlace(nil, m.score, schema.AppendString(nil, m.member)))
+	place := cutPlace(appendPlace(nil, m.score, tuple.AppendString(nil, m.member)))
 	if last {
 		e.ends.high, e.highGone = place, false
 	} else {
@@ -217,5 +218,5 @@ func (e *zsetEdit) findEnds() error {
 func spanOf(prefix []byte, e *zsetEnds) firn.Range {
 	low := append(bytes.Clone(prefix), e.low...)
 	high := append(bytes.Clone(prefix), e.high...)
-	return firn.Range{From: low, To: schema.PrefixEnd(high)}
+	return firn.Range{From: low, To: tuple.PrefixEnd(high)}
 }

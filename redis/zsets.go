@@ -9,7 +9,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // A sorted set is a key document, a document in the table scores for each
@@ -58,9 +58,9 @@ func parseScore(value []byte) (score float64, ok bool) {
 // appendPlace appends the part of an entry's key behind the uid. member is an
 // encoded element.
 func appendPlace[S string | []byte](dst []byte, score float64, member S) []byte {
-	dst = append(schema.AppendFloat(dst, score), member...)
+	dst = append(tuple.AppendFloat(dst, score), member...)
 	if score == 0 && math.Signbit(score) {
-		dst = schema.AppendInt(dst, negativeZero)
+		dst = tuple.AppendInt(dst, negativeZero)
 	}
 	return dst
 }
@@ -68,7 +68,7 @@ func appendPlace[S string | []byte](dst []byte, score float64, member S) []byte 
 // scoreKeys finds a member of a sorted set by its score. A damaged document
 // is in no index: reading it is the error.
 func scoreKeys(id string, value []byte, add func(key []byte)) {
-	n, ok := schema.PrefixLen(id, 2)
+	n, ok := tuple.PrefixLen(id, 2)
 	score, ok2 := parseScore(value)
 	if !ok || !ok2 {
 		return
@@ -85,14 +85,14 @@ type rated struct {
 
 // parseEntry reads the key of an entry, whose uid takes n bytes.
 func parseEntry(key string, n int) (m rated, err error) {
-	score, rest, err := schema.TakeFloat(key[n:])
+	score, rest, err := tuple.TakeFloat(key[n:])
 	if err == nil {
 		m.score = score
-		m.member, rest, err = schema.TakeString(rest)
+		m.member, rest, err = tuple.TakeString(rest)
 	}
 	if err == nil && rest != "" {
 		var flag int64
-		flag, rest, err = schema.TakeInt(rest)
+		flag, rest, err = tuple.TakeInt(rest)
 		if flag == negativeZero && score == 0 {
 			m.score = math.Copysign(0, -1)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // How sorted sets are stored, and what that costs.
@@ -64,7 +65,7 @@ func TestScoresSortAsTheirEntries(t *testing.T) {
 		{math.Inf(-1), "z"}, {-2.5, "b"}, {-1, ""}, {-1, "a"}, {math.Copysign(0, -1), "a"}, {0, "a\x00"}, {math.Copysign(0, -1), "a\x00b"},
 		{0, "ab"}, {1e-300, "a"}, {1, "a"}, {1, "a\xff"}, {1, "\xff"}, {math.Inf(1), ""},
 	} {
-		id := string(schema.AppendString(bytes.Clone(u), m.member))
+		id := string(tuple.AppendString(bytes.Clone(u), m.member))
 		var keys []string
 		scoreKeys(id, appendScore(nil, m.score), func(key []byte) { keys = append(keys, string(key)) })
 		if len(keys) != 1 || keys[0] <= last {
@@ -86,7 +87,7 @@ func TestDamagedScoresAreErrors(t *testing.T) {
 			t.Errorf("score %x:\n got one\nwant none", value)
 		}
 	}
-	for _, key := range []string{"", "\x10a\x00", string(schema.AppendFloat(nil, 1)), string(schema.AppendString(schema.AppendFloat(nil, 1), "a")) + "x"} {
+	for _, key := range []string{"", "\x10a\x00", string(tuple.AppendFloat(nil, 1)), string(tuple.AppendString(tuple.AppendFloat(nil, 1), "a")) + "x"} {
 		if m, err := parseEntry(key, 0); err == nil {
 			t.Errorf("entry %q:\n got %v\nwant an error", key, m)
 		}
@@ -144,7 +145,7 @@ func TestEndsFollowTheMembers(t *testing.T) {
 		{"ZREMRANGEBYRANK z -2 -1", "e", "b"},
 		{"ZREM z e", "b", "b"},
 		{"ZADD z 5 b", "b", "b"},
-		{"ZADD z 5 " + long, "b", fmt.Sprintf("%q", string(schema.AppendFloat(nil, 5))+"\x10"+long[:maxEndBytes-10])},
+		{"ZADD z 5 " + long, "b", fmt.Sprintf("%q", string(tuple.AppendFloat(nil, 5))+"\x10"+long[:maxEndBytes-10])},
 		{"ZREM z " + long, "b", "b"},
 		{"ZREM z b", "", ""},
 		{"ZADD z 1 fresh", "", ""},

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // A sorted set whose entries are in memory answers questions of rank in
@@ -180,7 +180,7 @@ func (c *Call) rank(k *keyDoc, m rated, reverse bool) (int, error) {
 	if _, err := c.warm(k, &s, k.Length/2); err != nil {
 		return 0, err
 	}
-	place := appendPlace(nil, m.score, schema.AppendString(nil, m.member))
+	place := appendPlace(nil, m.score, tuple.AppendString(nil, m.member))
 	if reverse {
 		s.clip(append(place, afterMember), nil)
 	} else {

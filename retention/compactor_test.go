@@ -17,6 +17,7 @@ import (
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 const (
@@ -46,7 +47,7 @@ func newRig(t *testing.T) *rig {
 	}
 	first := func(id string, value []byte, add func([]byte)) {
 		if len(value) > 0 {
-			add(append(schema.AppendBytes(nil, value[:1]), id...))
+			add(append(tuple.AppendBytes(nil, value[:1]), id...))
 		}
 	}
 	r.tables = map[schema.TableID]*Table{
@@ -55,7 +56,7 @@ func newRig(t *testing.T) *rig {
 			Table: &index.Table{ID: owners, Name: "owners"},
 			Owns: func(_ string, value []byte, own func(schema.TableID, string)) {
 				if len(value) > 0 {
-					own(parts, string(schema.AppendBytes(nil, value)))
+					own(parts, string(tuple.AppendBytes(nil, value)))
 				}
 			},
 		},
@@ -130,7 +131,7 @@ func (r *rig) commit(d time.Duration, writes ...write) schema.Timestamp {
 }
 
 func partID(uid string, n int) string {
-	return string(schema.AppendInt(schema.AppendBytes(nil, []byte(uid)), int64(n)))
+	return string(tuple.AppendInt(tuple.AppendBytes(nil, []byte(uid)), int64(n)))
 }
 
 // rows are the versions that the log has, as text.
@@ -199,7 +200,7 @@ func (r *rig) scope(row *schema.Row) Scope {
 	if row.Table != parts {
 		return r.tables[row.Table].scope(row.ID)
 	}
-	uid, _, err := schema.TakeString(row.ID)
+	uid, _, err := tuple.TakeString(row.ID)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -251,7 +252,7 @@ func (r *rig) kept() []string {
 		stays := row.Table != parts && p.Versions > 1 && row.TS == h // the oldest version that is counted
 		gone := was && replaced <= h || row.Deleted && row.TS <= h && !stays
 		if row.Table == parts {
-			uid, _, _ := schema.TakeString(row.ID)
+			uid, _, _ := tuple.TakeString(row.ID)
 			gone = gone || owned[uid] <= h
 		}
 		if !gone {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/firndb/firn/internal/crashvfs"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // smallSizes make every step a transaction of its own.
@@ -225,7 +226,7 @@ func (r *rig) nothingUnannounced(left []string) error {
 
 // ownedUntil is when a part lost its owner.
 func (r *rig) ownedUntil(part *schema.Row) schema.Timestamp {
-	uid, _, err := schema.TakeString(part.ID)
+	uid, _, err := tuple.TakeString(part.ID)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // owned names a range of documents: those of a table whose ids begin with
@@ -89,7 +90,7 @@ func (o *ownership) owner(t *Table, id string) owner {
 	if t.Shared || t.Scope != nil || !t.Owned {
 		return owner{t.scope(id), t.Shared}
 	}
-	n, _ := schema.PrefixLen(id, t.Prefix)
+	n, _ := tuple.PrefixLen(id, t.Prefix)
 	return o.owners[owned{t.ID, id[:n]}]
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"zombiezen.com/go/sqlite"
+
+	"github.com/firndb/firn/tuple"
 )
 
 // frozenRows are what the frozen file of a version holds. Authors came with
@@ -36,7 +38,7 @@ func frozenEntries(version int) []Entry {
 	for _, r := range frozenRows(version) {
 		entries = append(entries, Entry{Index: ByID(r.Table), TS: r.TS, Key: r.ID, Deleted: r.Deleted})
 	}
-	byText := string(AppendInt(AppendString(nil, "hello"), 7))
+	byText := string(tuple.AppendInt(tuple.AppendString(nil, "hello"), 7))
 	return append(entries,
 		Entry{Index: Index(1, 1), TS: 1_700_000_000_000_001, Key: byText, ID: "greeting"},
 		Entry{Index: Index(1, 1), TS: 1_700_000_000_000_004, Key: byText, Deleted: true})

@@ -25,6 +25,7 @@ var levels = map[string]int{
 	"index":     1,
 	"schema":    0,
 	"resp":      0,
+	"tuple":     -1,
 }
 
 // leaves are the internal packages that import nothing of the project. The

@@ -1,4 +1,17 @@
-package schema
+// Package tuple encodes keys: tuples of bytes, integers and floats, as bytes
+// that sort as the tuples do.
+//
+// An id of a document, or a key of a declared index, is such a tuple, so that
+// a range of documents is a range of bytes. The Append functions write an
+// element, the Take functions read the first one and return the rest, and
+// [PrefixEnd] is where the range of all keys that begin with a prefix ends:
+//
+//	id := tuple.AppendString(nil, "ada")    // the customer
+//	id = tuple.AppendInt(id, 1815)          // the order's number
+//
+// The package knows nothing of stores; what an element means is up to who
+// writes it.
+package tuple
 
 import (
 	"bytes"
@@ -51,9 +64,9 @@ const (
 	canonicalNaN = 0x7ff8000000000000
 )
 
-// ErrKey means that bytes are not a key, or that the next element is of
+// ErrMalformed means that bytes are not a key, or that the next element is of
 // another type.
-var ErrKey = errors.New("schema: malformed key")
+var ErrMalformed = errors.New("tuple: malformed key")
 
 // AppendBytes appends b as an element.
 func AppendBytes(dst, b []byte) []byte {
@@ -108,7 +121,7 @@ func AppendFloat(dst []byte, v float64) []byte {
 }
 
 // TakeBytes reads bytes from the front of a key. b shares the key's memory
-// unless it holds a zero byte. The error matches ErrKey.
+// unless it holds a zero byte. The error matches ErrMalformed.
 func TakeBytes(key []byte) (b, rest []byte, err error) {
 	s, tail, err := TakeString(unsafe.String(unsafe.SliceData(key), len(key)))
 	if err != nil {
@@ -153,7 +166,7 @@ func bytesEnd(key string) (end, zeros int) {
 	}
 }
 
-// TakeInt reads an integer from the front of a key. The error matches ErrKey.
+// TakeInt reads an integer from the front of a key. The error matches ErrMalformed.
 func TakeInt[K string | []byte](key K) (v int64, rest K, err error) {
 	if len(key) == 0 || key[0] < codeInt-maxIntBytes || key[0] > codeInt+maxIntBytes {
 		return 0, rest, malformed(key, "an integer")
@@ -183,7 +196,7 @@ func TakeInt[K string | []byte](key K) (v int64, rest K, err error) {
 	return v, key[1+n:], nil
 }
 
-// TakeFloat reads a float from the front of a key. The error matches ErrKey.
+// TakeFloat reads a float from the front of a key. The error matches ErrMalformed.
 func TakeFloat[K string | []byte](key K) (v float64, rest K, err error) {
 	if len(key) <= floatBytes || key[0] != codeFloat {
 		return 0, rest, malformed(key, "a float")
@@ -208,7 +221,7 @@ func malformed[K string | []byte](key K, want string) error {
 	if len(key) > 32 {
 		key = key[:32]
 	}
-	return fmt.Errorf("%w: no %s at % x", ErrKey, want, string(key))
+	return fmt.Errorf("%w: no %s at % x", ErrMalformed, want, string(key))
 }
 
 // PrefixLen is the length in bytes of a key's first n elements; ok is false
@@ -250,3 +263,6 @@ func PrefixEnd(prefix []byte) []byte {
 	}
 	return nil
 }
+
+// bytesOf is s as bytes, without a copy. They must not be changed.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

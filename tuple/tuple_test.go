@@ -1,4 +1,4 @@
-package schema
+package tuple
 
 // Keys keep the order of what they encode: comparing bytes compares tuples.
 // What decodes encodes to the same bytes.
@@ -163,14 +163,14 @@ func TestKeysThatAreNotCanonicalAreRefused(t *testing.T) {
 		"\x40", "\x40\x80\x00\x00\x00\x00\x00\x00", "\x40\x7f\xff\xff\xff\xff\xff\xff\xff",
 		"\x40\xff\xf0\x00\x00\x00\x00\x00\x01",
 	} {
-		if s, _, err := TakeString(key); !errors.Is(err, ErrKey) {
-			t.Errorf("TakeString(% x): got %q, %v, want ErrKey", key, s, err)
+		if s, _, err := TakeString(key); !errors.Is(err, ErrMalformed) {
+			t.Errorf("TakeString(% x): got %q, %v, want ErrMalformed", key, s, err)
 		}
-		if v, _, err := TakeInt(key); !errors.Is(err, ErrKey) {
-			t.Errorf("TakeInt(% x): got %d, %v, want ErrKey", key, v, err)
+		if v, _, err := TakeInt(key); !errors.Is(err, ErrMalformed) {
+			t.Errorf("TakeInt(% x): got %d, %v, want ErrMalformed", key, v, err)
 		}
-		if v, _, err := TakeFloat(key); !errors.Is(err, ErrKey) {
-			t.Errorf("TakeFloat(% x): got %v, %v, want ErrKey", key, v, err)
+		if v, _, err := TakeFloat(key); !errors.Is(err, ErrMalformed) {
+			t.Errorf("TakeFloat(% x): got %v, %v, want ErrMalformed", key, v, err)
 		}
 	}
 }
@@ -235,8 +235,8 @@ func FuzzKey(f *testing.F) {
 			t.Fatalf("decoding changed the key:\n got % x\nwant % x", key, before)
 		}
 		if err != nil {
-			if !errors.Is(err, ErrKey) {
-				t.Fatalf("error of % x:\n got %v\nwant ErrKey", key, err)
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatalf("error of % x:\n got %v\nwant ErrMalformed", key, err)
 			}
 			return
 		}
