@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -526,7 +527,7 @@ func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
 			var run errgroup.Group
 			for i := range 6 {
 				run.Go(func() error {
-					rng := rand.New(rand.NewPCG(b.seed, uint64(i)))
+					rng := b.seed.Rand(uint64(i))
 					for range 60 {
 						if err := b.transfer(rng); err != nil {
 							return err
@@ -556,12 +557,11 @@ type bank struct {
 	s      *Store
 	things *Table
 	opened Timestamp
-	seed   uint64
+	seed   seed.Value
 }
 
 func newBank(t *testing.T, memory int64) *bank {
-	b := &bank{s: openNew(t, Options{Memory: memory, TailEntries: 100}), seed: uint64(time.Now().UnixNano())}
-	t.Logf("seed %d", b.seed)
+	b := &bank{s: openNew(t, Options{Memory: memory, TailEntries: 100}), seed: seed.Fresh(t)}
 	b.things = b.s.Table("things")
 	var err error
 	b.opened, err = b.s.Update(t.Context(), func(tx *Tx) error {

@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 // benchValue is 128 bytes, about a small JSON document.
@@ -79,7 +81,7 @@ func runCallers(b *testing.B, callers int, fn func(*rand.Rand) error) {
 			n++
 		}
 		go func() {
-			rng := rand.New(rand.NewPCG(1, uint64(i)))
+			rng := seed.Value(1).Rand(uint64(i))
 			var err error
 			for range n {
 				err = errors.Join(err, fn(rng))
@@ -108,7 +110,7 @@ func BenchmarkGet(b *testing.B) {
 				s, documents := openBench(b, o)
 				past := load(b, s, documents, size)
 				load(b, s, documents, size)
-				rng := rand.New(rand.NewPCG(1, 1))
+				rng := seed.Value(1).Rand(1)
 				get := func(snap *Snapshot) error {
 					_, err := snap.Get(documents, benchID(rng.IntN(size)))
 					return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/internal/crashvfs"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
@@ -184,9 +185,7 @@ func crashVersions(s *Store, id []byte) (found []modelVersion, err error) {
 
 func seededRandom(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 7))
+	return seed.Fresh(t).Rand(7)
 }
 
 // written is what a crash of the process leaves: the files as they are.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 // pastModel is every version of every note that was written: its value, or ""
@@ -115,9 +117,8 @@ func TestThePastFollowsFromTheVersions(t *testing.T) {
 		"hot": {}, "cold": {Memory: -1}, "merged": {TailEntries: 1}, "both": {Memory: -1, TailEntries: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
+			seed := seed.Fresh(t)
+			rng := seed.Rand(0)
 			s, m := openNew(t, o), &pastModel{at: map[Timestamp]map[string]string{}}
 			fillPast(t, s, m, rng, 3*changedPage/2)
 			for range 60 {

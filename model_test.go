@@ -14,8 +14,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -91,14 +91,13 @@ type history struct {
 }
 
 func TestStoreAgreesWithModel(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := seed.Fresh(t)
 	for _, memory := range []int64{0, -1, 6 << 10} {
 		for _, tail := range []int{0, 1, 7} {
 			t.Run(fmt.Sprintf("memory=%d/tail=%d", memory, tail), func(t *testing.T) {
 				t.Parallel()
-				t.Logf("seed %d", seed)
 				h := &history{
-					t: t, rng: rand.New(rand.NewPCG(seed, 1)), model: model{},
+					t: t, rng: seed.Rand(1), model: model{},
 					path: filepath.Join(t.TempDir(), "model.db"),
 					opts: Options{Tables: modelTables(), Memory: memory, TailEntries: tail, Durability: None},
 				}

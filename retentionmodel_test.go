@@ -22,13 +22,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/firndb/firn/internal/byhand"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -129,13 +129,7 @@ type past struct {
 }
 
 func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
-	seed := uint64(1) // the same in every make test; FIRN_SOAK draws another
-	if os.Getenv("FIRN_SOAK") != "" {
-		seed = uint64(time.Now().UnixNano())
-	}
-	if text := os.Getenv("FIRN_SEED"); text != "" {
-		fmt.Sscan(text, &seed)
-	}
+	seed := seed.Fixed(t, 1)
 	for _, memory := range []int64{0, -1, 6 << 10} {
 		for _, tail := range []int{0, 1, 7} {
 			if raceEnabled && tail != 1 {
@@ -143,7 +137,6 @@ func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 			}
 			for _, always := range []bool{false, true} {
 				t.Run(fmt.Sprintf("memory=%d/tail=%d/always=%t", memory, tail, always), func(t *testing.T) {
-					t.Logf("seed %d", seed)
 					p := newPast(t, seed, Options{Memory: memory, TailEntries: tail})
 					p.always = always
 					for range 400 {
@@ -156,11 +149,11 @@ func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 	}
 }
 
-func newPast(t *testing.T, seed uint64, o Options) *past {
+func newPast(t *testing.T, seed seed.Value, o Options) *past {
 	byhand.Compaction.Store(true) // tests that run beside each other come later
 	t.Cleanup(func() { byhand.Compaction.Store(false) })
 	p := &past{
-		T: t, rng: rand.New(rand.NewPCG(seed, 3)), path: filepath.Join(t.TempDir(), "past.db"), now: time.UnixMicro(1_000_000_000),
+		T: t, rng: seed.Rand(3), path: filepath.Join(t.TempDir(), "past.db"), now: time.UnixMicro(1_000_000_000),
 		models: map[string]model{}, policies: map[Scope]Retention{}, holds: map[string]Hold{},
 		scopes: map[Scope]Timestamp{}, documents: map[documentName]Timestamp{}, counted: map[string]Timestamp{},
 	}

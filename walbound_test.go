@@ -3,7 +3,6 @@ package firn_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // The write-ahead log's file stays below Options.WALMaxBytes under endless
@@ -85,10 +85,12 @@ func TestWriteAheadLogStaysBelowItsBound(t *testing.T) {
 	l := newWALLoad(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var readers sync.WaitGroup
-	for range 4 {
+	seed := seed.Fresh(t)
+	for n := range uint64(4) {
+		random := seed.Rand(n)
 		readers.Go(func() {
 			for ctx.Err() == nil {
-				l.read(t, func() { <-time.After(rand.N(15 * time.Millisecond)) })
+				l.read(t, func() { <-time.After(time.Duration(random.Int64N(int64(15 * time.Millisecond)))) })
 			}
 		})
 	}

@@ -9,21 +9,15 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
-// seeded is a random source whose seed is printed when the test fails.
+// seeded is a random source that a failure says how to draw again.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 1))
+	return seed.Fresh(t).Rand(1)
 }
 
 // reference is a run in the simplest way: entries in order.

@@ -10,10 +10,10 @@ import (
 	"sort"
 	"strconv"
 	"testing"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
@@ -115,8 +115,7 @@ type observation struct {
 // against the history.
 func TestFillNeverInstallsAnOldVersion(t *testing.T) {
 	const keys, commits, readers = 8, 300, 3
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := seed.Fresh(t)
 	g := newRig(t, (keys-2)*(slotOverhead+20)) // all but two of them fit
 	g.slice = 8
 	history := make([][]schema.Timestamp, keys)
@@ -125,7 +124,7 @@ func TestFillNeverInstallsAnOldVersion(t *testing.T) {
 	var run errgroup.Group
 	for i := range readers {
 		run.Go(func() error {
-			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			rng := seed.Rand(uint64(i))
 			for {
 				select {
 				case <-done:
@@ -139,7 +138,7 @@ func TestFillNeverInstallsAnOldVersion(t *testing.T) {
 			}
 		})
 	}
-	rng := rand.New(rand.NewPCG(seed, readers))
+	rng := seed.Rand(readers)
 	for n := range commits {
 		k := rng.IntN(keys)
 		if err := g.commit(func(x tx) error {
@@ -301,8 +300,7 @@ func checkGroup(v *View, name string, rng *rand.Rand) error {
 func TestRangesAreOneMoment(t *testing.T) {
 	for _, budget := range []int64{0, 16 << 10, 1 << 20} {
 		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
-			t.Logf("seed %d", seed)
+			seed := seed.Fresh(t)
 			g := newRig(t, budget)
 			g.slice = 8
 			g.must(seedGroups)
@@ -311,7 +309,7 @@ func TestRangesAreOneMoment(t *testing.T) {
 			var run errgroup.Group
 			for i := range 3 {
 				run.Go(func() error {
-					rng := rand.New(rand.NewPCG(seed, uint64(i)))
+					rng := seed.Rand(uint64(i))
 					for {
 						select {
 						case <-done:
@@ -324,7 +322,7 @@ func TestRangesAreOneMoment(t *testing.T) {
 					}
 				})
 			}
-			rng := rand.New(rand.NewPCG(seed, 10))
+			rng := seed.Rand(10)
 			err := g.shuffleGroups(100, rng)
 			close(done)
 			if err := errors.Join(err, run.Wait()); err != nil {

@@ -6,20 +6,18 @@ package reader
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
 func TestHeadKeepsItsBudget(t *testing.T) {
 	const budget = 32 << 10
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 2))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(2)
 	g := newRig(t, budget)
 	for i := range 600 {
 		name := fmt.Sprint(rng.IntN(20))

@@ -5,10 +5,10 @@ package reader
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
@@ -50,9 +50,8 @@ func checkKeys(t *testing.T, v *View, r schema.KeyRange, skip, limit int) {
 func TestKeysAreThoseThatScanYields(t *testing.T) {
 	for _, budget := range []int64{0, 1 << 20} {
 		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
+			seed := seed.Fresh(t)
+			rng := seed.Rand(0)
 			g := newRig(t, budget)
 			check := func(v *View) {
 				name := fmt.Sprint(rng.IntN(3))

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // Users may do what their rules say, from the next command on, and nothing
@@ -303,13 +303,8 @@ func TestManyRulesAreRefused(t *testing.T) {
 // TestDescriptionsMakeTheSameUser applies random rules, and the description of
 // what they made to another user: both may do the same.
 func TestDescriptionsMakeTheSameUser(t *testing.T) {
-	seed := rand.Uint64()
-	defer func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	}()
-	random := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	random := seed.Rand(0)
 	l := newACL(newTable(Commands()), "")
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	rule := func() string {

@@ -1,13 +1,14 @@
 package redis
 
 import (
-	"math/rand/v2"
 	"testing"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 func TestBitsAreFoundAndCountedInAnyRange(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	r := seed.Rand(0)
 	for range 20_000 {
 		value := make([]byte, r.IntN(40))
 		for i := range value {
@@ -29,8 +30,8 @@ func TestBitsAreFoundAndCountedInAnyRange(t *testing.T) {
 }
 
 func TestFieldsHoldWhatFits(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	r := seed.Rand(0)
 	for range 20_000 {
 		f := field{signed: r.IntN(2) == 0, width: 1 + r.Int64N(63), offset: r.Int64N(20)}
 		n := f.least() + int64(r.Uint64()%uint64(f.most()-f.least()+1))

@@ -7,23 +7,22 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // TestNoItemIsLostOrGivenTwice has producers and consumers at work, of whom
 // many go away, time out or are unblocked just when they are served.
 func TestNoItemIsLostOrGivenTwice(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := seed.Fresh(t)
 	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
 	AddQueueCommands(srv)
 	const consumers, producers, each = 12, 3, 400
 	c := consumption{srv: srv, got: map[string]bool{}}
 	var eating, making sync.WaitGroup
 	for i := range consumers {
-		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		rng := seed.Rand(uint64(i))
 		eating.Go(func() {
 			for !c.ended.Load() {
 				c.eat(t, rng)
@@ -31,7 +30,7 @@ func TestNoItemIsLostOrGivenTwice(t *testing.T) {
 		})
 	}
 	for i := range producers {
-		rng := rand.New(rand.NewPCG(seed, uint64(1000+i)))
+		rng := seed.Rand(uint64(1000 + i))
 		making.Go(func() { produce(t, newOurs(t, srv), i, each, rng) })
 	}
 	making.Wait()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // What HISTORY says of random changes follows from what was read meanwhile,
@@ -89,7 +90,7 @@ func TestRandomHistories(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Durability = firn.None
 			m := newRememberer(t, o)
-			for i := range envNumber(t, "FIRN_SOAK", 2400) / 4 {
+			for i := range seed.Steps(t, 2400) / 4 {
 				m.step()
 				if len(m.moments) == 0 {
 					continue

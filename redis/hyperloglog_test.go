@@ -3,8 +3,9 @@ package redis
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 // A HyperLogLog is, to the byte, the string that Redis makes of the same
@@ -12,9 +13,8 @@ import (
 
 func TestHyperLogLogsAreRedisToTheByte(t *testing.T) {
 	redis, mine := startRedis(t)(), newPlain(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	forms := map[string]bool{}
 	size := 0
 	for size < 60_000 {
@@ -53,9 +53,8 @@ func TestHyperLogLogsAreRedisToTheByte(t *testing.T) {
 // until five strings have passed it: each may pass it by one byte or by more.
 func TestSparseOnesBecomeDenseWithTheSameElement(t *testing.T) {
 	redis, mine := startRedis(t)(), newPlain(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	for range 5 {
 		mine.ask(t, "DEL h")
 		redis.tell(t, []byte("DEL"), []byte("h"))
@@ -79,9 +78,8 @@ func TestSparseOnesBecomeDenseWithTheSameElement(t *testing.T) {
 // are neighbours, which random ones seldom are.
 func TestCrowdedRegistersAreJoinedAsRedisJoinsThem(t *testing.T) {
 	redis, mine := startRedis(t)(), newPlain(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	for added := 0; added < 600; {
 		element := fmt.Append(nil, rng.Uint64())
 		if index, _ := hllPlace(element); index%1000 >= 20 {
@@ -100,9 +98,8 @@ func TestCrowdedRegistersAreJoinedAsRedisJoinsThem(t *testing.T) {
 // TestDamagedHyperLogLogsAreRefused: a string that a client has written does
 // no harm, whatever is in it.
 func TestDamagedHyperLogLogsAreRefused(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	refused, times := 0, 20_000
 	if raceEnabled {
 		times /= 20
@@ -139,9 +136,8 @@ func TestDamagedHyperLogLogsAreRefused(t *testing.T) {
 }
 
 func TestSparseAndDenseHaveTheSameRegisters(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	var want hllRegisters
 	h := newHLL(defaultSparseBytes)
 	for i := range 6000 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/tuple"
 )
 
@@ -211,8 +212,8 @@ func checkLifetimes(t *testing.T, c clocked, key string) {
 // that moment later.
 func TestRandomLifetimesAgreeWithAModel(t *testing.T) {
 	for _, o := range storeKinds {
-		seed := uint64(envNumber(t, "FIRN_SEED", int(rand.Uint32())))
-		random := rand.New(rand.NewPCG(seed, 0))
+		seed := seed.Fresh(t)
+		random := seed.Rand(0)
 		c := newClockedWith(t, o)
 		m := lifetimeModel{clock: c.fakeClock, fields: map[string]*modelField{}}
 		var script []string

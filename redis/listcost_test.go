@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
 )
@@ -301,7 +302,7 @@ func TestAQueueIsAsFastAtTheEndAsAtTheBeginning(t *testing.T) {
 			input := slices.Concat(pipeline("RPUSH l "+strings.Repeat("x", 64), 250), pipeline("LPOP l", 250))
 			turn := func() { o.exchange(t, input) }
 			first := quickest(10, turn)
-			for range envNumber(t, "FIRN_SOAK", tt.n) / 250 {
+			for range seed.Steps(t, tt.n) / 250 {
 				turn()
 			}
 			last := quickest(10, turn)

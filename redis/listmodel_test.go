@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
 )
@@ -23,17 +24,15 @@ func TestALongListIsASlice(t *testing.T) {
 		{Durability: firn.None, TailEntries: 1},
 	} {
 		t.Run(fmt.Sprintf("memory=%d,tail=%d", o.Memory, o.TailEntries), func(t *testing.T) {
-			seed := uint64(envNumber(t, "FIRN_SEED", int(rand.Uint32())))
-			t.Logf("seed %d", seed)
 			m := &listModel{
 				ours: newOurs(t, New(openStore(t, o), Options{})),
-				Rand: rand.New(rand.NewPCG(seed, 1)),
+				Rand: seed.Fresh(t).Rand(1),
 			}
 			steps := 240
 			if raceEnabled {
 				steps = 80
 			}
-			for i := range envNumber(t, "FIRN_SOAK", steps) {
+			for i := range seed.Steps(t, steps) {
 				if i%40 == 0 {
 					m.begin(t, i%80 == 0)
 				}

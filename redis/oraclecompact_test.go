@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
@@ -56,7 +57,7 @@ func TestCompactionLeavesWhatRealRedisReplied(t *testing.T) {
 				if policies {
 					f.setPolicies(t)
 				}
-				f.live(t, connect(), envNumber(t, "FIRN_SOAK", 6_000)/10)
+				f.live(t, connect(), seed.Steps(t, 6_000)/10)
 				f.restart(t)
 				f.agreeAll(t)
 				f.end(t, policies)

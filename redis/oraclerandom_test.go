@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // Random commands get the same replies from us and from a real Redis.
@@ -21,7 +21,7 @@ func TestRandomCommandsAgreeWithRealRedis(t *testing.T) {
 	connect := startRedis(t)
 	for _, proto := range []string{"2", "3"} {
 		t.Run("proto="+proto, func(t *testing.T) {
-			testRandom(t, newCouple(t, connect(), proto, firn.Options{}), envNumber(t, "FIRN_SOAK", 10_000))
+			testRandom(t, newCouple(t, connect(), proto, firn.Options{}), seed.Steps(t, 10_000))
 		})
 	}
 }
@@ -32,7 +32,7 @@ func TestRandomCommandsAgreeHotAndCold(t *testing.T) {
 	connect := startRedis(t)
 	for name, o := range coldOptions {
 		t.Run(name, func(t *testing.T) {
-			testRandom(t, newCouple(t, connect(), "3", o), envNumber(t, "FIRN_SOAK", 10_000)/5)
+			testRandom(t, newCouple(t, connect(), "3", o), seed.Steps(t, 10_000)/5)
 		})
 	}
 }
@@ -164,19 +164,6 @@ func (p *couple) transplant(t *testing.T, from, to []byte) {
 	p.ask(t, []byte("RESTORE"), to, []byte("0"), payload, []byte("REPLACE"))
 }
 
-// envNumber is a number from the environment.
-func envNumber(t testing.TB, name string, otherwise int) int {
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
-
 // quoteWords shows a command as it can be typed.
 func quoteWords(words [][]byte) string {
 	var out []string
@@ -191,7 +178,7 @@ type generator struct {
 	*rand.Rand
 	grammar
 	lines    []string // templates, one a line
-	seed     uint64
+	seed     seed.Value
 	template string // the last command's
 	again    int    // how often it comes again
 	fleeting bool   // the last command gives a key an end that comes within soon
@@ -205,13 +192,8 @@ const soon = 2 * time.Millisecond
 // that only new ones find is no news about the change that is tested. A soak
 // draws new ones.
 func newGenerator(t testing.TB) *generator {
-	fresh := 1
-	if os.Getenv("FIRN_SOAK") != "" {
-		fresh = int(rand.Uint32())
-	}
-	seed := uint64(envNumber(t, "FIRN_SEED", fresh))
-	t.Logf("seed %d", seed)
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), grammar: wholeGrammar(), seed: seed}
+	seed := seed.Fixed(t, 1)
+	g := &generator{Rand: seed.Rand(0), grammar: wholeGrammar(), seed: seed}
 	g.lines = strings.Split(g.templates, "\n")
 	return g
 }

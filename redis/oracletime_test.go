@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // What a read command replied at a moment, it replies at every later one when
@@ -73,7 +74,7 @@ func (g *generator) randomQuestion(templates []string, moment int64) question {
 
 func TestRandomReadsAtAMomentReplyWhatTheyRepliedThen(t *testing.T) {
 	for name, o := range coldOptions {
-		t.Run(name, func(t *testing.T) { testTime(t, o, envNumber(t, "FIRN_SOAK", 2400)/6) })
+		t.Run(name, func(t *testing.T) { testTime(t, o, seed.Steps(t, 2400)/6) })
 	}
 	t.Run("memory=0", func(t *testing.T) { testTime(t, firn.Options{Durability: firn.None}, 400) })
 }
@@ -169,7 +170,7 @@ func TestRandomMomentsAreThoseOfRealRedis(t *testing.T) {
 	for name, o := range coldOptions {
 		t.Run(name, func(t *testing.T) {
 			p := newCouple(t, connect(), "3", o)
-			p.g.agree(t, p.remember(t, connect(), envNumber(t, "FIRN_SOAK", 10_000)/10), newThird(t, p))
+			p.g.agree(t, p.remember(t, connect(), seed.Steps(t, 10_000)/10), newThird(t, p))
 		})
 	}
 }

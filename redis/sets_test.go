@@ -2,12 +2,12 @@ package redis
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 )
 
@@ -252,10 +252,9 @@ func TestHotQuestionsAboutSetsDoNotAllocate(t *testing.T) {
 // TestRandomSetsAgreeWithASimpleModel compares sets of random members, larger
 // than those of the random conversations, with maps, hot and cold.
 func TestRandomSetsAgreeWithASimpleModel(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := seed.Fresh(t)
 	for name, o := range map[string]*ours{"hot": newPlain(t), "cold": newCold(t)} {
-		rng := rand.New(rand.NewPCG(seed, 0))
+		rng := seed.Rand(0)
 		sets := map[string]map[string]bool{}
 		for _, key := range []string{"a", "b", "c"} {
 			sets[key] = map[string]bool{}

@@ -3,12 +3,12 @@ package redis
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // streamsGenerator draws stream commands only.
@@ -93,7 +93,7 @@ func TestStreamsAgreeWithRealRedis(t *testing.T) {
 			redis.tell(t, []byte("FLUSHALL"))
 			mine, g := newOurs(t, New(openStore(t, o), Options{})), streamsGenerator(t)
 			var script []string
-			for i := range envNumber(t, "FIRN_SOAK", 2000) {
+			for i := range seed.Steps(t, 2000) {
 				words := g.command()
 				script = append(script, quoteWords(words))
 				got, want := maskTimes(words, mine.tell(t, words...)), maskTimes(words, redis.tell(t, words...))
@@ -111,8 +111,8 @@ func TestStreamsAgreeWithRealRedis(t *testing.T) {
 func TestNodesAreRedisNodes(t *testing.T) {
 	redis := startRedis(t)()
 	mine := newPlain(t)
-	seed := uint64(envNumber(t, "FIRN_SEED", int(rand.Uint32())))
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	for round := range 20 {
 		var last uint64 = 1
 		longest := 1 << rng.IntN(9)
@@ -142,7 +142,7 @@ func TestNodesAreRedisNodes(t *testing.T) {
 }
 
 // sendBoth compares the replies to a command, but for what is masked.
-func sendBoth(t *testing.T, seed uint64, mine, redis talker, command ...string) {
+func sendBoth(t *testing.T, seed seed.Value, mine, redis talker, command ...string) {
 	t.Helper()
 	words := make([][]byte, len(command))
 	for i, word := range command {

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // A copy that a tracking client keeps is the value, or an invalidation is on
@@ -136,8 +136,7 @@ func (c *cache) apply(t testing.TB, b []byte, key string) {
 // write. When all is quiet and all invalidations are read, what they
 // have kept is what is there.
 func TestCopiesAreTheValues(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := seed.Fresh(t)
 	for _, memory := range []int64{0, -1} {
 		srv := New(openStore(t, firn.Options{Durability: firn.None, Memory: memory}), Options{})
 		caches := make([]*cache, 6)
@@ -149,7 +148,7 @@ func TestCopiesAreTheValues(t *testing.T) {
 			caches[i] = c
 			c.run(t, "HELLO 3", "CLIENT TRACKING ON")
 			wg.Go(func() {
-				rng := rand.New(rand.NewPCG(seed, uint64(i)))
+				rng := seed.Rand(uint64(i))
 				writes := i < 2
 				after := 20 // reads when nobody writes any more
 				for n := 0; writes && n < 300 || !writes && after > 0; n++ {

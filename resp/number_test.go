@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/firndb/firn/internal/redistest"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // Numbers are read, added and printed as Redis does it, to the last digit.
@@ -240,7 +240,7 @@ func TestNumbersAreAsRedisWroteThem(t *testing.T) {
 func (f numberFile) write(t *testing.T) {
 	socket := numberServer(t)
 	var text strings.Builder
-	questions := f.questions(rand.New(rand.NewPCG(1, 1)), 100)
+	questions := f.questions(seed.Value(1).Rand(1), 100)
 	for i, answer := range f.askRedis(t, socket, questions) {
 		fmt.Fprintf(&text, "%q\t%s\n", questions[i], answer)
 	}
@@ -259,8 +259,8 @@ func TestRandomNumbersAreTheSameInRedis(t *testing.T) {
 	socket := numberServer(t)
 	for _, f := range numberFiles {
 		t.Run(f.path, func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
-			questions := f.questions(rand.New(rand.NewPCG(seed, 0)), *replays)
+			seed := seed.Fresh(t)
+			questions := f.questions(seed.Rand(0), *replays)
 			good := 0
 			for i, want := range f.askRedis(t, socket, questions) {
 				if got := f.ours(questions[i]); got != want {

@@ -3,10 +3,10 @@ package resp
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 // A Reader keeps what it handed out, holds little, and reads no byte twice.
@@ -86,8 +86,8 @@ func TestArgumentsCannotGrowIntoTheirNeighbours(t *testing.T) {
 // TestRandomPiecesMakeTheSameCommands cuts a long stream of commands of all
 // sizes at random points, releasing the buffer now and then.
 func TestRandomPiecesMakeTheSameCommands(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	var in []byte
 	var want []string
 	for range 400 {

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/firndb/firn/internal/redistest"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // What a client sends is split into the same commands as in Redis, and
@@ -176,8 +176,8 @@ func TestWireTableHoldsInRedis(t *testing.T) {
 // TestRandomBytesMeanTheSameInRedis sends damaged conversations to both.
 func TestRandomBytesMeanTheSameInRedis(t *testing.T) {
 	socket := redistest.Start(t)
-	seed := uint64(time.Now().UnixNano())
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	// Redis 7 counts up to 2^31-1 arguments; the difference is not the point.
 	limits := Limits{MaxArgs: 1<<31 - 1}
 	commands := 0

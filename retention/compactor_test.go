@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -296,10 +297,9 @@ func (r *rig) step(rng *rand.Rand) {
 }
 
 func TestCompactionLeavesExactlyWhatPoliciesKeep(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := seed.Fresh(t)
 	for n := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, n))
+		rng := seed.Rand(n)
 		r := newRig(t)
 		policies := []Policy{{}, {Off: true}, {Age: 10 * time.Second}, {Age: 40 * time.Second}, {Versions: 1}, {Versions: 3}}
 		for _, scope := range []Scope{{}, {Group: "things"}, {"things", "t1"}, {Group: "owners"}, {"owners", "o1"}} {

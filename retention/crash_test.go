@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/internal/crashvfs"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -113,9 +114,8 @@ func (r *rig) reopen(t *testing.T, path string) *rig {
 }
 
 func TestPowerCutAtEveryStepOfAPass(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	disk, err := crashvfs.Register("retention-" + t.Name())
 	if err != nil {
 		t.Fatal(err)

@@ -6,22 +6,24 @@ package schema
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 // benchRows makes n rows with ids of 24 bytes and values of 64, each a
 // transaction of its own: the writer commits many of them as one group.
 func benchRows(n int, first Timestamp) []*Row {
 	value := make([]byte, 64)
+	random := seed.Value(first).Rand(0)
 	rows := make([]*Row, n)
 	for i := range rows {
 		rows[i] = &Row{
 			TS:    first + Timestamp(i),
 			Prev:  1,
 			Table: 1,
-			ID:    fmt.Sprintf("key:%020d", rand.IntN(1<<40)),
+			ID:    fmt.Sprintf("key:%020d", random.IntN(1<<40)),
 			Value: value,
 		}
 	}
@@ -102,6 +104,7 @@ func BenchmarkMerge(b *testing.B) {
 			s := openTest(b, Options{Sync: SyncNormal})
 			a := s.Appender()
 			var walBytes int64
+			random := seed.Value(1).Rand(0)
 			for i := range b.N {
 				b.StopTimer()
 				walBytes += s.WALBytes()
@@ -109,7 +112,7 @@ func BenchmarkMerge(b *testing.B) {
 				must(b, err)
 				entries := make([]Entry, run)
 				for j := range entries {
-					entries[j] = Entry{Index: ByID(1), TS: Timestamp(1 + i*run + j), Key: fmt.Sprintf("key:%020d", rand.IntN(100_000))}
+					entries[j] = Entry{Index: ByID(1), TS: Timestamp(1 + i*run + j), Key: fmt.Sprintf("key:%020d", random.IntN(100_000))}
 				}
 				slices.SortFunc(entries, func(x, y Entry) int { return compareEntries(x, y) })
 				b.StartTimer()
@@ -173,9 +176,10 @@ func BenchmarkGet(b *testing.B) {
 				must(b, r.Begin())
 				defer r.End()
 			}
+			random := seed.Value(1).Rand(0)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := r.Get(1, ids[rand.IntN(tt.keys)], tt.at); err != nil {
+				if _, err := r.Get(1, ids[random.IntN(tt.keys)], tt.at); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,11 +9,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
 	"github.com/firndb/firn/internal/crashvfs"
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
@@ -122,8 +122,7 @@ func reopen(dir string) (schema.Timestamp, error) {
 // that lost an acknowledged commit, and stores that are broken.
 func cutMany(t *testing.T, d *crashvfs.Disk, acks []ack, c crashvfs.Cut, cuts int) (lost, broken int, first error) {
 	t.Helper()
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seed.Fresh(t).Rand(0)
 	for i := range cuts {
 		point := acks[0].point + random.IntN(d.Len()-acks[0].point+1)
 		if i%2 == 0 {
@@ -137,7 +136,7 @@ func cutMany(t *testing.T, d *crashvfs.Disk, acks []ack, c crashvfs.Cut, cuts in
 			}
 		}
 		dir := t.TempDir()
-		must(t, d.Rebuild(dir, point, seed+uint64(i), c))
+		must(t, d.Rebuild(dir, point, random.Uint64(), c))
 		newest, err := reopen(dir)
 		switch {
 		case err != nil:
@@ -149,7 +148,7 @@ func cutMany(t *testing.T, d *crashvfs.Disk, acks []ack, c crashvfs.Cut, cuts in
 			continue
 		}
 		if first == nil {
-			first = fmt.Errorf("point %d, seed %d: %w", point, seed+uint64(i), err)
+			first = fmt.Errorf("point %d: %w", point, err)
 		}
 	}
 	return lost, broken, first
@@ -186,12 +185,13 @@ func TestPowerCutWithoutSyncLosesTheTailOnly(t *testing.T) {
 func TestPowerCutWhileCreating(t *testing.T) {
 	d := register(t)
 	must(t, openOn(t, d, schema.SyncFull).Close())
+	random := seed.Fresh(t).Rand(0)
 	for point := range d.Len() + 1 {
 		for range 3 {
-			dir, seed := t.TempDir(), rand.Uint64()
-			must(t, d.Rebuild(dir, point, seed, crashvfs.Cut{}))
+			dir := t.TempDir()
+			must(t, d.Rebuild(dir, point, random.Uint64(), crashvfs.Cut{}))
 			if newest, err := reopen(dir); newest != 0 || err != nil {
-				t.Fatalf("point %d of %d, seed %d: got commit %d, %v, want an empty store", point, d.Len(), seed, newest, err)
+				t.Fatalf("point %d of %d: got commit %d, %v, want an empty store", point, d.Len(), newest, err)
 			}
 		}
 	}

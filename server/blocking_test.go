@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/redis"
 )
 
@@ -154,8 +155,7 @@ func processorTime(t *testing.T) time.Duration {
 // many go away while they wait or are being served.
 func TestNoItemIsLostOrGivenTwice(t *testing.T) {
 	eachDriver(t, func(t *testing.T, o Options) {
-		seed := uint64(time.Now().UnixNano())
-		t.Logf("seed %d", seed)
+		seed := seed.Fresh(t)
 		r := start(t, o, redis.Options{})
 		const consumers, producers, each = 16, 4, 500
 		var got sync.Map
@@ -163,7 +163,7 @@ func TestNoItemIsLostOrGivenTwice(t *testing.T) {
 		var all, making sync.WaitGroup
 		done := make(chan struct{})
 		for i := range consumers {
-			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			rng := seed.Rand(uint64(i))
 			all.Go(func() {
 				for {
 					select {
@@ -179,7 +179,7 @@ func TestNoItemIsLostOrGivenTwice(t *testing.T) {
 		}
 		for i := range producers {
 			c := r.connect()
-			rng := rand.New(rand.NewPCG(seed, uint64(1000+i)))
+			rng := seed.Rand(uint64(1000 + i))
 			making.Go(func() { produce(t, c, i, each, rng) })
 		}
 		making.Wait()

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/redis"
 )
 
@@ -57,8 +57,7 @@ var counters = porcupine.Model{
 
 func TestHistoriesAreLinearizable(t *testing.T) {
 	eachDriver(t, func(t *testing.T, o Options) {
-		seed := uint64(time.Now().UnixNano())
-		t.Logf("seed %d", seed)
+		seed := seed.Fresh(t)
 		r := start(t, o, redis.Options{})
 		const clients, each, keys = 8, 120, 3
 		began := time.Now()
@@ -66,7 +65,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range clients {
 			c := r.connect()
-			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			rng := seed.Rand(uint64(i))
 			all.Go(func() {
 				for range each {
 					in := operation{rng.IntN(keys), []string{"GET", "SET", "INCR", "CAS"}[rng.IntN(4)], rng.IntN(1000)}

@@ -9,8 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 // element is a []byte, an int64 or a float64.
@@ -116,8 +117,8 @@ func TestKeysKeepTheOrderOfTheirTuples(t *testing.T) {
 			tuples = append(tuples, []element{a, b})
 		}
 	}
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	random := seed.Rand(0)
 	for range 200_000 {
 		a, b := tuples[random.IntN(len(tuples))], tuples[random.IntN(len(tuples))]
 		if got, want := bytes.Compare(encode(a...), encode(b...)), compareTuples(a, b); got != want {

@@ -5,7 +5,6 @@ package writer
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,10 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
 func TestEveryAcceptedJobIsAnsweredWhenRunStops(t *testing.T) {
+	random := seed.Fresh(t).Rand(0)
 	for range 20 {
 		r := start(t, Options{MaxQueue: 16, TailEntries: 8})
 		var accepted, answers, requests, refused atomic.Int64
@@ -36,7 +37,7 @@ func TestEveryAcceptedJobIsAnsweredWhenRunStops(t *testing.T) {
 				}
 			})
 		}
-		for answers.Load() < int64(rand.IntN(2000)) {
+		for answers.Load() < int64(random.IntN(2000)) {
 			runtime.Gosched()
 		}
 		r.stop()

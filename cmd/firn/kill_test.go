@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 // A server that is killed in the middle of its work keeps every write that it
@@ -30,9 +31,8 @@ func TestKilledServersKeepWhatTheyAnswered(t *testing.T) { killServers(t, killRo
 func TestKilledServersThatForget(t *testing.T) { killServers(t, killRounds/2, "20ms") }
 
 func killServers(t *testing.T, rounds int, retention string) {
-	seed := uint64(time.Now().UnixNano())
-	rng := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	k := &killed{t: t, dir: t.TempDir(), acked: make([]int, killClients), retention: retention}
 	modes := []string{"always", "everysec", "no"}
 	for round := range rounds {

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/firndb/firn/internal/redistest"
+	"github.com/firndb/firn/internal/seed"
 )
 
 // Whether a pattern fits is decided by a redis-server of the version that we
@@ -75,8 +75,8 @@ func fits(t *testing.T, conn *bufio.ReadWriter, patterns [][]byte) []map[string]
 // alphabet, which patterns of the same alphabet often fit.
 func TestRandomPatternsFitTheSameInRedis(t *testing.T) {
 	conn := redisConn(t)
-	seed := uint64(time.Now().UnixNano())
-	rng := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rng := seed.Rand(0)
 	names := [][]byte{{}}
 	for range 300 {
 		names = append(names, randomBytes(rng, "abAB-]^[\\*?\x00\x80\xff", 6))

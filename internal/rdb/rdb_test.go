@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/firndb/firn/internal/seed"
 )
 
 // What is appended decodes to the same value, and what comes from anybody is
@@ -61,7 +62,7 @@ func texts() [][]byte {
 
 // noise is bytes that do not compress, the same each time.
 func noise(n int) []byte {
-	random := rand.New(rand.NewPCG(1, uint64(n)))
+	random := seed.Value(1).Rand(uint64(n))
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(random.Uint32())
@@ -159,8 +160,8 @@ func TestStreamsComeBack(t *testing.T) {
 }
 
 func TestLZFUnpacksWhatItPacks(t *testing.T) {
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	random := seed.Rand(0)
 	for range 2000 {
 		b := make([]byte, random.IntN(3000))
 		letters := 1 + random.IntN(20)

@@ -35,6 +35,7 @@ var leaves = map[string]bool{
 	"internal/crashvfs":  true,
 	"internal/invariant": true,
 	"internal/script":    true,
+	"internal/seed":      true,
 	"internal/tidy":      true,
 }
 

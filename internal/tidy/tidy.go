@@ -175,4 +175,6 @@ var goRules = []func(Source) []Problem{
 	skips,
 	panics,
 	unfinished,
+	unseeded,
+	seedImports,
 }

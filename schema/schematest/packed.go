@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
 // testPacked merges, merges again what a crash has torn, and forgets, at
 // random, and compares every way of reading with a plain list.
 func testPacked(t *testing.T, open Open) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	seed := seed.Fresh(t)
+	rnd := seed.Rand(0)
 	e, _ := open(t)
 	model := &entryModel{}
 	var now schema.Timestamp
