@@ -32,7 +32,8 @@ var (
 	// ErrForked means that a token belongs to another line of history.
 	ErrForked = journal.ErrForked
 
-	// ErrMoment means that a text does not name a moment.
+	// ErrMoment means that a text does not name a moment. If it is a number
+	// that lacks its unit the error is a *MomentError.
 	ErrMoment = errors.New("firn: invalid moment")
 
 	// ErrClosed means that the store is closed, or closing; nothing was
@@ -76,3 +77,17 @@ func (e *FutureError) Error() string {
 
 // Is makes the error match ErrFuture.
 func (e *FutureError) Is(target error) bool { return target == ErrFuture }
+
+// MomentError says what to write for a number that can only be Unix time in
+// another unit. It matches ErrMoment.
+type MomentError struct {
+	Number Timestamp // what was given: as a timestamp, a moment of 1970
+	Meant  string    // with the unit that it lacks, like 1763683200s
+}
+
+func (e *MomentError) Error() string {
+	return fmt.Sprintf("firn: invalid moment: %d microseconds are a moment of 1970: write %s for Unix time", e.Number, e.Meant)
+}
+
+// Is makes the error match ErrMoment.
+func (e *MomentError) Is(target error) bool { return target == ErrMoment }

@@ -349,7 +349,7 @@ func ExampleOrdered() {
 func ExampleStore_Moment() {
 	store, done := newStore()
 	defer done()
-	for _, text := range []string{"now", "-90s", "-2d", "2026-01-01T11:00:00Z", "1767265200s", "soon"} {
+	for _, text := range []string{"now", "-90s", "-1d12h", "2026-01-01T11:00:00Z", "1767265200s", "soon"} {
 		ts, err := store.Moment(text)
 		if err != nil {
 			fmt.Println(errors.Is(err, firn.ErrMoment))
@@ -360,7 +360,7 @@ func ExampleStore_Moment() {
 	// Output:
 	// 2026-01-01 12:00:00
 	// 2026-01-01 11:58:30
-	// 2025-12-30 12:00:00
+	// 2025-12-31 00:00:00
 	// 2026-01-01 11:00:00
 	// 2026-01-01 11:00:00
 	// true

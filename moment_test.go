@@ -5,7 +5,9 @@ package firn
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +66,22 @@ func TestMoment(t *testing.T) {
 		{"-2d", today - 2*24*3600*second},
 		{"-0.5d", today - 12*3600*second},
 		{"-100000d", 0},
+		{"-0", today},
+		{"-1w", today - 7*24*3600*second},
+		{"-0.5w", today - 84*3600*second},
+		{"-1d12h", today - 36*3600*second},
+		{"-1h2d", today - 49*3600*second},
+		{"-1w2d3h4m5s6ms7us", today - ((9*24+3)*3600+4*60+5)*second - 6007},
+		{"-1d1d", today - 2*24*3600*second},
+		{"-15249w", 0},
+		{"2025-11-21", today},
+		{"1970-01-01", 0},
+		{"1970-01-02", 24 * 3600 * second},
+		{"9999-12-31", 253402214400 * second},
+		{"999999999", 999999999}, // a second that is too long ago to be meant
+		{"10000000000", 10000000000},
+		{"999999999999", 999999999999},
+		{"10000000000000", 10000000000000},
 		{s.Token(today - 5), today - 5},
 		{s.Token(0), 0},
 	} {
@@ -78,13 +96,42 @@ func TestTextsThatAreNoMoment(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "x", "NOW", "now ", "yesterday", "1.5", "1.5s", "1e6", "0x10", "1_000", "+5", "+5s", " 5", "5 ",
 		"ms", "s", "5m", "5h", "5d", "5us", "12345678901234567890", "9223372036854775808", "9223372036854776ms",
-		"9223372036855s", "99999999999999999999s", "-", "-d", "-s", "-5", "-5x", "-.d", "-1h2d", "-2d3h", "--5m", "-+5m", "-5m-", "--2d",
-		"-1_0d", "-1e3d", "-999999999d", "-200000d", "-999999999999h", "-9223372036854775808ns5",
-		"2025-11-21", "2025-11-21T00:00:00", "2025-13-21T00:00:00Z", "1969-12-31T23:59:59Z", "0000-01-01T00:00:00Z",
+		"9223372036855s", "99999999999999999999s", "-", "-d", "-s", "-5", "-5x", "-.d", "-w", "-1d-2h", "-1d+2h", "-1d2", "-1d0", "-00", "-1D", "-1dw", "-1 d", "-1w ", "--5m", "-+5m", "-5m-", "--2d",
+		"-1_0d", "-1e3d", "-999999999d", "-200000d", "-15251w", "-15000w2000d", "-2d106750d2h", "-999999999999h", "-9223372036854775808ns5",
+		"2025-11-21T00:00:00", "2025-11-31", "2025-1-2", "25-11-21", "20251121-", "2025-11-21Z", "1969-12-31", "2025-11-21 00:00:00", "2025-13-21T00:00:00Z", "1969-12-31T23:59:59Z", "0000-01-01T00:00:00Z",
 		"@", "@x", "@" + s.Token(5), s.Token(5) + "x", s.Token(5)[:len(s.Token(5))-1] + "!", "\x00", "-\xff",
 	} {
 		if got, err := s.Moment(text); !errors.Is(err, ErrMoment) || got != 0 {
 			t.Errorf("moment %q: got %d, %v, want 0, %v", text, got, err, ErrMoment)
+		}
+	}
+}
+
+// TestNumbersWithoutTheirUnit: what can only be Unix time in another unit says
+// which suffix it lacks; a store whose history reaches back there reads it.
+func TestNumbersWithoutTheirUnit(t *testing.T) {
+	s := momentStore(t)
+	for text, meant := range map[string]string{
+		"1763683200": "1763683200s", "1000000000": "1000000000s", "9999999999": "9999999999s",
+		"1763683200000": "1763683200000ms", "1000000000000": "1000000000000ms", "9999999999999": "9999999999999ms",
+	} {
+		got, err := s.Moment(text)
+		e, ok := errors.AsType[*MomentError](err)
+		if !ok || got != 0 || !errors.Is(err, ErrMoment) || e.Meant != meant || !strings.Contains(err.Error(), "write "+meant+" for") {
+			t.Errorf("moment %q: got %d, %v, want an error that says %q", text, got, err, meant)
+		}
+	}
+	early, err := Open(filepath.Join(t.TempDir(), "early.db"), Options{
+		Durability: None,
+		Now:        func() time.Time { return time.Unix(1000, 0) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.Close()
+	for _, want := range []Timestamp{1_000_000_000, 1_763_683_200} {
+		if got, err := early.Moment(fmt.Sprint(want)); got != want || err != nil {
+			t.Errorf("moment %d of a store that is as old: got %d, %v", want, got, err)
 		}
 	}
 }
@@ -102,7 +149,7 @@ func FuzzMoment(f *testing.F) {
 	s := momentStore(f)
 	for _, seed := range []string{
 		"", "0", "now", "-2d", "-90s", "-1h2d", "-9999999d", "1763683200000000", "1763683200000ms", "1763683200s",
-		"2025-11-21T00:00:00Z", "9223372036854775807", "9223372036854775808", "-.5d", "-\x00", s.Token(7),
+		"2025-11-21T00:00:00Z", "9223372036854775807", "9223372036854775808", "-.5d", "-1w2d3h", "-1d12h", "-15250w", "2025-11-21", "2025-02-29", "1763683200", "1763683200000", "-\x00", s.Token(7),
 		journal.Token{Incarnation: "other", TS: 7}.String(), "@",
 	} {
 		f.Add(seed)

@@ -13,9 +13,9 @@ const atHelp = `Run a read command of Redis on the store in PATH as it was at a 
 the reply as redis-cli does: for people on a terminal, raw elsewhere. PATH may
 be in use.
 
-A moment is a timestamp in microseconds, <n>ms, <n>s, an RFC 3339 time, a time
-ago such as -5m or -2d, now, or a token. Put -- before it if it begins with a
-minus sign.`
+A moment is a timestamp in microseconds, <n>ms, <n>s, an RFC 3339 time, a date
+(midnight UTC), a time ago such as -5m, -1d12h or -2w, now, or a token. Put --
+before it if it begins with a minus sign.`
 
 func atCommand() *cobra.Command {
 	var db int
