@@ -6,6 +6,8 @@ import "github.com/firndb/firn"
 // arrived, each a transaction of its own. Reads behind a write are in it too,
 // so that they see what was written before them, and all replies keep their
 // order. The replies are held back until the store has decided.
+//
+// The store gets it as part of a Group, alone or with those of other sessions.
 
 // gather makes a batch of the pending write and what follows it.
 func (s *Session) gather() {
@@ -21,33 +23,6 @@ func (s *Session) gather() {
 			return
 		}
 	}
-}
-
-// Len is part of firn.Batch.
-func (s *Session) Len() int {
-	if s.solo.running {
-		return s.solo.Len()
-	}
-	return len(s.units)
-}
-
-// Transact is part of firn.Batch: it runs the next command of the batch, or
-// serves another client with what the last one brought.
-func (s *Session) Transact(i int, tx *firn.Tx) error {
-	if i == 0 {
-		s.solo.Reset()
-		s.solo.Add(s)
-	}
-	return s.solo.Transact(i, tx)
-}
-
-// Done is part of firn.Batch.
-func (s *Session) Done(last firn.Timestamp, err error) {
-	if s.solo.running {
-		s.solo.Done(last, err)
-		return
-	}
-	s.decide(last, err)
 }
 
 // transact runs the i-th command of the batch. When the replies are too many
@@ -103,7 +78,6 @@ func (s *Session) decide(last firn.Timestamp, err error) {
 	s.deliver()
 	s.takeBack()
 	s.phase = phaseDecided
-	s.Wake()
 }
 
 // settle releases the replies of a decided batch. It is true if a rest of the

@@ -13,8 +13,9 @@ import "github.com/firndb/firn"
 // A group is reused after Reset. Its driver has it until it is submitted, and
 // again after Decided.
 type Group struct {
-	// Decided is called at the end of Done, on the writer's goroutine, after
-	// the Wake of each session. It must not block. It may be nil.
+	// Decided is called at the end of Done, on the goroutine that commits, and
+	// must not block: from then on the driver may run the sessions, and use the
+	// group again. It may be nil.
 	Decided func()
 
 	srv     *Server
@@ -37,7 +38,8 @@ func (g *Group) Reset() {
 	g.members, g.total = g.members[:0], 0
 }
 
-// Add adds the batch of a session that needs a commit.
+// Add adds the batch of a session that needs a commit. From then on the group
+// has the session.
 func (g *Group) Add(s *Session) {
 	g.srv = s.srv
 	g.members = append(g.members, s)
@@ -111,12 +113,11 @@ func (g *Group) Done(last firn.Timestamp, err error) {
 	}
 	clear(g.served)
 	g.served, g.running = g.served[:0], false
-	decided := g.Decided
 	for _, s := range g.members {
-		s.decide(last, err) // the session, and a group that is part of it, may be in use at once
+		s.decide(last, err)
 	}
-	if decided != nil {
-		decided()
+	if g.Decided != nil {
+		g.Decided()
 	}
 }
 

@@ -38,17 +38,6 @@ func groupOf(all ...*ours) (g *Group, decided chan struct{}) {
 	return g, decided
 }
 
-func (o *ours) submit(t testing.TB, b firn.Batch, decided chan struct{}, members ...*ours) {
-	t.Helper()
-	if err := o.store.Submit(b); err != nil {
-		t.Fatal(err)
-	}
-	<-decided
-	for _, m := range members {
-		<-m.woken
-	}
-}
-
 func TestAGroupServesItsOwnMembers(t *testing.T) {
 	all := newSessions(t, 4, firn.Options{})
 	outside := all[3]
@@ -60,7 +49,7 @@ func TestAGroupServesItsOwnMembers(t *testing.T) {
 	if got := g.Len(); got != 6 {
 		t.Errorf("Len: got %d, want 6", got)
 	}
-	all[0].submit(t, g, decided, all[:3]...)
+	all[0].submit(t, g, decided)
 	check(t, "who waited before", string(outside.take(t)), pair("k", "a"))
 	check(t, "who waited first", string(all[0].take(t)), ":1\r\n"+pair("k", "b")+"+PONG\r\n")
 	check(t, "who pushed", string(all[1].take(t)), ":3\r\n:2\r\n:2\r\n")
@@ -78,7 +67,7 @@ func TestAGroupThatFailsFailsForWhoWasServed(t *testing.T) {
 	all[0].begin(t, "QPOP k 0\r\nPING")
 	all[1].begin(t, "QPUSH k a b\r\nGET n")
 	g, decided := groupOf(all[:2]...)
-	all[0].submit(t, failing{g, fmt.Errorf("write: %w", firn.ErrFull)}, decided, all[:2]...)
+	all[0].submit(t, failing{g, fmt.Errorf("write: %w", firn.ErrFull)}, decided)
 	check(t, "who waited before", string(before.take(t)), full)
 	check(t, "who began to wait", string(all[0].take(t)), full+"+PONG\r\n")
 	check(t, "who pushed", string(all[1].take(t)), full+full)
@@ -112,7 +101,6 @@ func TestWhoGoesWhileHeIsServed(t *testing.T) {
 	waiter.session.Close()
 	g.Done(0, nil)
 	<-decided
-	<-pusher.woken
 	check(t, "who pushed", string(pusher.take(t)), ":1\r\n")
 	check(t, "what is left", pusher.run(t, "EXISTS k"), ":0\r\n")
 }
@@ -126,7 +114,7 @@ func TestAGroupCanBeUsedAgain(t *testing.T) {
 		all[1].begin(t, fmt.Sprintf("QPUSH k %d", i))
 		g.Reset()
 		g.Add(all[1].session)
-		all[1].submit(t, g, decided, all[1])
+		all[1].submit(t, g, decided)
 		check(t, "who waited", string(all[0].take(t)), pair("k", fmt.Sprint(i)))
 		check(t, "who pushed", string(all[1].take(t)), ":1\r\n")
 	}

@@ -161,20 +161,13 @@ func TestUndoneCommandsTellNothing(t *testing.T) {
 	if need := s.Run(); need != NeedCommit {
 		t.Fatalf("Run: got %d, want NeedCommit", need)
 	}
-	if err := w.store.Submit(undone{s}); err != nil {
-		t.Fatal(err)
-	}
-	<-w.woken
+	g, decided := groupOf(w.ours)
+	w.submit(t, failing{g, firn.ErrFull}, decided)
 	w.pump(t)
 	check(t, "a failed batch", names(l.hear(t)), "")
 	w.run(t, "DEL b")
 	check(t, "afterwards", names(l.hear(t)), "__keyevent@0__:del b")
 }
-
-// undone is a session whose batch ends with an error.
-type undone struct{ *Session }
-
-func (u undone) Done(firn.Timestamp, error) { u.Session.Done(0, firn.ErrFull) }
 
 func TestEventsAreOffByDefault(t *testing.T) {
 	w, l := newListened(t, "\"\"")

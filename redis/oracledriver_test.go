@@ -31,7 +31,8 @@ type talker interface {
 type ours struct {
 	store   *firn.Store
 	session *Session
-	woken   chan struct{}
+	alone   Group         // what commits when the session is run by itself
+	decided chan struct{} // capacity 1: alone was
 	nudged  chan struct{} // capacity 1: something has come since the last look
 }
 
@@ -53,8 +54,8 @@ func openStore(t testing.TB, o firn.Options) *firn.Store {
 
 // newOurs connects a session to a server.
 func newOurs(t testing.TB, srv *Server) *ours {
-	o := &ours{store: srv.Store(), session: srv.NewSession("127.0.0.1:1", "127.0.0.1:2"), woken: make(chan struct{}, 1), nudged: make(chan struct{}, 1)}
-	o.session.Wake = func() { o.woken <- struct{}{} }
+	o := &ours{store: srv.Store(), session: srv.NewSession("127.0.0.1:1", "127.0.0.1:2"), decided: make(chan struct{}, 1), nudged: make(chan struct{}, 1)}
+	o.alone.Decided = func() { o.decided <- struct{}{} }
 	o.session.Nudge = func() {
 		select {
 		case o.nudged <- struct{}{}:
@@ -115,16 +116,30 @@ func (o *ours) pump(t testing.TB) {
 		case NeedInput, NeedClose:
 			return
 		case NeedCommit:
-			if err := o.store.Submit(o.session); err != nil {
-				t.Fatal(err)
-			}
-			<-o.woken
+			o.commit(t)
 		case NeedCold:
 			o.session.RunCold()
 		case NeedFlush:
 			t.Fatal("too much output for this driver")
 		}
 	}
+}
+
+// commit commits the session's batch by itself.
+func (o *ours) commit(t testing.TB) {
+	t.Helper()
+	o.alone.Reset()
+	o.alone.Add(o.session)
+	o.submit(t, &o.alone, o.decided)
+}
+
+// submit commits a batch and waits until it is decided.
+func (o *ours) submit(t testing.TB, b firn.Batch, decided chan struct{}) {
+	t.Helper()
+	if err := o.store.Submit(b); err != nil {
+		t.Fatal(err)
+	}
+	<-decided
 }
 
 // theirs is a connection to a real Redis.

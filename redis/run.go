@@ -68,7 +68,7 @@ func (s *Session) class(u *unit) class {
 }
 
 // Run goes on until the session lacks something and says what. The driver
-// does not call it between NeedCommit and Wake.
+// does not call it between NeedCommit and Decided.
 func (s *Session) Run() Need {
 	if s.phase == phaseDecided && s.settle() {
 		return NeedCommit

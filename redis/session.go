@@ -15,7 +15,7 @@ type Need int
 const (
 	NeedInput  Need = iota // all input is used up: write Output, then read more
 	NeedFlush              // there is more to do, and much to write first: write Output, then Run again
-	NeedCommit             // hand the session to Store.Submit; Run again after Wake
+	NeedCommit             // add the session to a Group and submit that; Run again after Decided
 	NeedCold               // call RunCold where blocking is allowed, then Run again
 	NeedClose              // write Output, then close
 )
@@ -29,21 +29,21 @@ const (
 	keepBytes    = 1 << 20 // buffers above this are not kept for reuse
 )
 
-// phase is where a session is in its life. Between NeedCommit and Done the
-// session belongs to the writer's goroutine, during RunCold to the worker,
+// phase is where a session is in its life. Between NeedCommit and Decided the
+// session belongs to its Group, during RunCold to the worker,
 // otherwise to the driver.
 type phase int
 
 const (
 	phaseReady      phase = iota // Run may go on
-	phaseCommitting              // units are with the store; Done will be called
-	phaseDecided                 // Done was called: held replies can be sent
+	phaseCommitting              // units are with a Group; decide will be called
+	phaseDecided                 // decide was called: held replies can be sent
 	phaseCold                    // next waits for RunCold
 )
 
 // Session is one client's conversation, without I/O. Its methods must not be
-// called concurrently, except Kill and those that the store calls: while a
-// session waits for a commit, the driver may only use Output and Sent.
+// called concurrently, except Kill: while a session waits for a commit, its
+// Group has it, and the driver may only use Output and Sent.
 //
 // A session whose command waits for a key, as BLPOP does, needs input as far
 // as the driver is concerned, which so learns that the client has gone; it is
@@ -58,10 +58,6 @@ type Session struct {
 	peer string // the client's address
 	addr string // ours
 	born time.Time
-
-	// Wake is set by the driver before the first Run. It is called on the
-	// writer's goroutine when a commit is decided, and must not block.
-	Wake func()
 
 	// Hang is set by the driver and called, on any goroutine, when another
 	// client kills this one. It must not block.
@@ -83,7 +79,6 @@ type Session struct {
 	bad     error
 	closing bool
 
-	solo  Group          // the batch, where it is not part of a larger one
 	units []unit         // the batch
 	ran   int            // how many of units were run
 	wrote firn.Timestamp // of the last of them that may have written; 0: none
@@ -142,11 +137,11 @@ const (
 )
 
 // NewSession registers a client that connected from peer to our address
-// local. The driver sets Wake and Hang, and calls Close at the end.
+// local. The driver sets Hang and Nudge, and calls Close at the end.
 func (srv *Server) NewSession(peer, local string) *Session {
 	s := &Session{
 		srv: srv, id: srv.nextID.Add(1), peer: peer, addr: local,
-		born: srv.opts.Now(), Wake: func() {}, Hang: func() {}, Nudge: func() {}, mark: flushBytes,
+		born: srv.opts.Now(), Hang: func() {}, Nudge: func() {}, mark: flushBytes,
 	}
 	s.peek = s.readFrom
 	s.in = resp.NewReader(srv.inputLimits())
@@ -176,7 +171,7 @@ func (s *Session) setAuthed(ok bool) {
 }
 
 // Close ends the session and forgets it. It must not be called between
-// NeedCommit and Wake: a batch that was handed over is answered first.
+// NeedCommit and Decided: a batch that was handed over is answered first.
 func (s *Session) Close() {
 	s.srv.clients.remove(s)
 	s.unpark()

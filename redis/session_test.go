@@ -83,18 +83,14 @@ func TestBatchesWithLongRepliesAreCut(t *testing.T) {
 	value := strings.Repeat("x", 1<<20)
 	a.tell(t, []byte("SET"), []byte("k"), []byte(value))
 	batches := 0
-	wake := a.session.Wake
-	a.session.Wake = func() { batches++; wake() }
 	input := "INCR n\r\n" + strings.Repeat("GET k\r\n", 9) + "INCR n\r\n"
 	a.session.Fill(copy(a.session.Space(len(input)), input))
 	var got []byte
 	for done := false; !done; {
 		switch need := a.session.Run(); need {
 		case NeedCommit:
-			if err := a.store.Submit(a.session); err != nil {
-				t.Fatal(err)
-			}
-			<-a.woken
+			batches++
+			a.commit(t)
 		case NeedInput:
 			done = true
 		case NeedFlush:
@@ -140,8 +136,8 @@ func TestFailedBatchesAreAnsweredWithTheError(t *testing.T) {
 		if need := a.session.Run(); need != NeedCommit {
 			t.Fatalf("Run: got %d, want NeedCommit", need)
 		}
-		a.session.Done(0, fmt.Errorf("write: %w", firn.ErrFull))
-		<-a.woken
+		g, _ := groupOf(a)
+		g.Done(0, fmt.Errorf("write: %w", firn.ErrFull))
 	}
 	if need := a.session.Run(); need != NeedInput {
 		t.Fatalf("Run: got %d, want NeedInput", need)

@@ -18,7 +18,6 @@ func (l *loop) join(c *conn) {
 	b := l.batch
 	if b == nil {
 		b = &batch{}
-		b.Decided = func() { l.tell(func(m *mailbox) { m.decided = append(m.decided, b) }) }
 		l.batch = b
 	}
 	b.conns = append(b.conns, c)
@@ -67,7 +66,8 @@ const (
 	retryInline = 256
 )
 
-// submit hands the batch of this round to the store.
+// submit hands the batch of this round to the store. What is decided on the
+// way goes on at once; of the rest the writer's goroutine sends a letter.
 func (l *loop) submit() {
 	if !l.hasBatch() {
 		return
@@ -75,10 +75,14 @@ func (l *loop) submit() {
 	b := l.batch
 	l.batch = nil
 	if b.Len() <= maxInline && l.commitInline(b) {
+		l.goOn(b)
 		return
 	}
+	b.Decided = func() { l.tell(func(m *mailbox) { m.decided = append(m.decided, b) }) }
 	if err := l.server.redis.Store().Submit(b); err != nil {
+		b.Decided = nil
 		b.Done(0, err)
+		l.goOn(b)
 	}
 }
 
@@ -98,12 +102,18 @@ func (l *loop) commitInline(b *batch) bool {
 	return true
 }
 
-// recycle keeps a batch that is done for another round.
-func (l *loop) recycle(b *batch) {
-	clear(b.conns)
-	b.conns = b.conns[:0]
+// goOn resumes the sessions of a batch that is decided. The batch is kept for
+// what they write next.
+func (l *loop) goOn(b *batch) {
+	conns := b.conns
+	b.conns, b.Decided = l.resuming[:0], nil
 	b.Reset()
 	if l.batch == nil {
 		l.batch = b
 	}
+	for _, c := range conns {
+		l.resume(c)
+	}
+	clear(conns)
+	l.resuming = conns
 }

@@ -39,6 +39,7 @@ type loop struct {
 	again    []*conn   // have more to read than one call gave
 	reading  []*conn   // again, while it is worked off
 	batch    *batch    // the writes of this round
+	resuming []*conn   // scratch of goOn
 	toWriter int       // batches that go to the writer before one is committed inline again
 	crowd    int       // how many sessions wrote together lately
 	since    time.Time // when the batch began to wait for more of them; zero: not yet
@@ -248,10 +249,7 @@ func (l *loop) readMail() {
 	end := m.end
 	m.mu.Unlock()
 	for _, b := range t.decided {
-		for _, c := range b.conns {
-			l.resume(c)
-		}
-		l.recycle(b)
+		l.goOn(b)
 	}
 	for _, c := range t.ready {
 		l.resume(c)

@@ -60,14 +60,16 @@ func (s *Server) serve(conn net.Conn) {
 	session := s.redis.NewSession(addressOf(conn.RemoteAddr(), conn.LocalAddr()), addressOf(conn.LocalAddr(), conn.LocalAddr()))
 	defer session.Close()
 	decided := make(chan struct{}, 1) // so that the writer never waits
-	session.Wake = func() { decided <- struct{}{} }
+	alone := redis.Group{Decided: func() { decided <- struct{}{} }}
 	session.Hang = func() { conn.Close() }
 	session.Nudge = func() { conn.SetReadDeadline(longAgo) }
 	for {
 		switch session.Run() {
 		case redis.NeedCommit:
-			if err := s.redis.Store().Submit(session); err != nil {
-				session.Done(0, err)
+			alone.Reset()
+			alone.Add(session)
+			if err := s.redis.Store().Submit(&alone); err != nil {
+				alone.Done(0, err)
 			}
 			<-decided
 		case redis.NeedCold:
