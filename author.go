@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -49,17 +50,12 @@ func (a Author) check() error {
 	return nil
 }
 
-// authorsTable has a document for each author that has ever committed
-// anything. It is called by its number, from 1 on, which is what a version
-// says, and its value is the author as JSON. None is ever replaced.
-const (
-	authorsTable = "firn.authors"
-	authorsIndex = "author" // leads from the value to the number
-)
+// authorsIndex leads from an author to the number.
+const authorsIndex = "author"
 
 func authorsSpec() TableSpec {
 	byValue := func(_ string, value []byte, add func([]byte)) { add(value) }
-	return TableSpec{Name: authorsTable, Shared: true, Indexes: []IndexSpec{{Name: authorsIndex, Keys: byValue}}}
+	return TableSpec{Name: storefile.AuthorsTable, Shared: true, Indexes: []IndexSpec{{Name: authorsIndex, Keys: byValue}}}
 }
 
 // authors is what transactions know of the authors. It belongs to who runs
@@ -139,7 +135,7 @@ func (tx *Tx) enrol() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		number, err := authorNumber(item.Doc.ID)
+		number, err := storefile.AuthorNumber(item.Doc.ID)
 		if err == nil && item.Doc.TS <= tx.store.head.Newest() {
 			as.remember(a, number)
 		}
@@ -160,18 +156,10 @@ func (tx *Tx) nextAuthor() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		last, err := authorNumber(item.Doc.ID)
+		last, err := storefile.AuthorNumber(item.Doc.ID)
 		return last + 1, err
 	}
 	return 1, nil
-}
-
-func authorNumber(id string) (int64, error) {
-	number, rest, err := tuple.TakeInt([]byte(id))
-	if err != nil || len(rest) > 0 || number < 1 {
-		return 0, fmt.Errorf("%w: author %q", schema.ErrCorrupt, id)
-	}
-	return number, nil
 }
 
 // Author implements Reader.

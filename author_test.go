@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
 )
 
@@ -61,11 +62,11 @@ func enrolled(t testing.TB, s *Store) []Author {
 	t.Helper()
 	var all []Author
 	err := s.View(func(snap *Snapshot) error {
-		for item, err := range snap.Scan(Range{Index: s.Table(authorsTable).ByID()}) {
+		for item, err := range snap.Scan(Range{Index: s.Table(storefile.AuthorsTable).ByID()}) {
 			if err != nil {
 				return err
 			}
-			number, err := authorNumber(item.Key)
+			number, err := storefile.AuthorNumber(item.Key)
 			if want := int64(len(all) + 1); err != nil || number != want || !item.Doc.JSON || item.Doc.Author != 0 {
 				t.Errorf("author %q: got number %d, JSON %t, author %d, %v, want number %d, JSON, nobody's",
 					item.Doc.Value, number, item.Doc.JSON, item.Doc.Author, err, want)

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
-	"time"
 
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
 )
 
@@ -45,19 +44,19 @@ func (s *Store) backup(ctx context.Context, path string, at Timestamp, progress 
 		return err
 	}
 	defer session.Close()
-	c := copier{ctx: ctx, from: session, source: s.engine.Path(), at: at, sameLine: true, progress: progress}
-	c.now = s.writer.Clock().Now()
+	c := storefile.Copy{From: session, Source: s.engine.Path(), At: at, SameLine: true, Target: s.copying.target, Progress: progress}
+	c.Now = s.writer.Clock().Now()
 	if s.opts.ReadOnly {
-		return c.transaction(path, s.copying.target)
+		return c.WriteInOneState(ctx, path)
 	}
 	release := s.pinHistory()
 	defer release()
 	if at == 0 {
-		c.at, c.newest = s.head.Newest(), true
+		c.At, c.Newest = s.head.Newest(), true
 	} else if err := s.settle(at); err != nil {
 		return err
 	}
-	return c.copy(path, s.copying.target)
+	return c.Write(ctx, path)
 }
 
 // pinHistory keeps everything that is in the file from being forgotten until
@@ -73,41 +72,31 @@ func (s *Store) pinHistory() (release func()) { return s.pins.Pin(0).Release }
 // Otherwise it is like [Store.Backup]: the same errors, the same check of what
 // was written, and nothing under the name out but a whole store.
 func Restore(in, out string, at Timestamp, progress func(done, total int64)) error {
-	if err := restore(in, out, at, progress, schema.Options{}); err != nil {
+	if err := storefile.Restore(in, out, at, progress, schema.Options{}); err != nil {
 		return fmt.Errorf("restore %s to %s: %w", in, out, err)
 	}
 	return nil
 }
 
-func restore(in, out string, at Timestamp, progress func(done, total int64), target schema.Options) (err error) {
-	engine, err := schema.Open(in, schema.Options{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	session, err := engine.Session()
-	if err != nil {
-		return err
-	}
-	defer session.Close()
-	c := copier{ctx: context.Background(), from: session, source: engine.Path(), at: at, progress: progress}
-	c.now = schema.TimestampOf(time.Now())
-	return c.transaction(out, target)
+// Check examines the store at path, which may be in use: the file's own
+// integrity, every entry of an index against the log, the chain of versions
+// of every document, that the log has no row that the indexes lack, and that
+// the author of each version is there. Each problem is reported as one line;
+// their number is returned. The error is for a store that cannot be examined.
+func Check(path string, report func(problem string)) (problems int, err error) {
+	return storefile.Check(path, report)
 }
 
-// transaction copies in one read transaction, so that what the process that
-// has the store open forgets meanwhile is still seen.
-func (c *copier) transaction(path string, target schema.Options) (err error) {
-	if err := c.from.Begin(); err != nil {
+// Reindex rebuilds all indexes of the store at path from its log. The store
+// must not be open. tables are the declarations of all tables that have
+// declared indexes or are counted. progress, if not nil, is called now and then
+// with the timestamp that has been reached and the last one.
+func Reindex(path string, tables []TableSpec, progress func(at, last Timestamp)) (err error) {
+	declared, err := declaredTables(tables)
+	if err != nil {
 		return err
 	}
-	session := c.from
-	defer func() { err = errors.Join(err, session.End()) }()
-	c.from = oneState{session}
-	if c.at == 0 {
-		c.at, c.newest = schema.MaxTimestamp, true
-	}
-	return c.copy(path, target)
+	return storefile.Reindex(path, definitions(declared), progress)
 }
 
 // copying is the backup that is under way.
@@ -154,14 +143,4 @@ func (c *copying) stop() {
 	if done != nil {
 		<-done
 	}
-}
-
-// fileBytes is the size of a store's files.
-func fileBytes(path string) (bytes int64) {
-	for _, suffix := range []string{"", "-wal"} {
-		if info, err := os.Stat(path + suffix); err == nil {
-			bytes += info.Size()
-		}
-	}
-	return bytes
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
@@ -48,6 +49,13 @@ func filesIn(t *testing.T, path string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// removeCopy removes a store's files.
+func removeCopy(path string) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-lock"} {
+		os.Remove(path + suffix)
+	}
 }
 
 // TestBackupsAtEveryMoment copies a store that is being written as of random
@@ -265,7 +273,7 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 			break
 		}
 		nothing(fmt.Sprintf("%d pages", pages), err, ErrFull)
-		nothing("restore", restore(s.engine.Path(), out, 0, nil, schema.Options{MaxPages: pages}), ErrFull)
+		nothing("restore", storefile.Restore(s.engine.Path(), out, 0, nil, schema.Options{MaxPages: pages}), ErrFull)
 	}
 	if pages == 8 || pages == 200 {
 		t.Fatalf("the copy fits into %d pages: the disk was never full, or always", pages)
@@ -274,13 +282,13 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 	if got, err := c.recovered(t, out, random); got != len(c.commits) || err != nil {
 		t.Errorf("with room: got %d commits, %v", got, err)
 	}
-	removeStore(out)
+	removeCopy(out)
 	calls := 0
 	count := func(done, total int64) { calls++ }
 	if err := s.Backup(t.Context(), out, 0, count); err != nil {
 		t.Fatal(err)
 	}
-	removeStore(out)
+	removeCopy(out)
 	for end := 1; end < calls; end++ { // the last call comes when all is done
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
@@ -324,7 +332,7 @@ func TestKilledBackupsAreCleared(t *testing.T) {
 	random := seededRandom(t)
 	s, c := filled(t, random, 20)
 	out := filepath.Join(t.TempDir(), "copy.db")
-	half, err := schema.Open(out+partialSuffix, schema.Options{})
+	half, err := schema.Open(out+".partial", schema.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
 )
 
@@ -162,7 +163,7 @@ func TestIdleStoreIsLeftAlone(t *testing.T) {
 		}
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
-		before, size := s.Stats(), fileBytes(path)
+		before, size := s.Stats(), storefile.FileBytes(path)
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		after := s.Stats()

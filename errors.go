@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/journal"
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/retention"
@@ -27,7 +28,7 @@ var (
 
 	// ErrFuture means that the moment has not come yet. The error is a
 	// *FutureError.
-	ErrFuture = errors.New("firn: moment is in the future")
+	ErrFuture = retention.ErrFuture
 
 	// ErrForked means that a token belongs to another line of history.
 	ErrForked = journal.ErrForked
@@ -59,24 +60,15 @@ var (
 
 	// ErrTable means that a table or index is not declared, or is declared in
 	// a way that cannot work.
-	ErrTable = errors.New("firn: invalid table")
+	ErrTable = storefile.ErrTable
 )
 
 // CompactedError says how far back history reaches: Asked is before Oldest.
 type CompactedError = retention.CompactedError
 
-// FutureError says how far forward history reaches. It matches ErrFuture.
-type FutureError struct {
-	Asked  Timestamp // the moment that was asked for
-	Newest Timestamp // of the last commit
-}
-
-func (e *FutureError) Error() string {
-	return fmt.Sprintf("firn: moment is in the future: asked for %d, newest timestamp is %d", e.Asked, e.Newest)
-}
-
-// Is makes the error match ErrFuture.
-func (e *FutureError) Is(target error) bool { return target == ErrFuture }
+// FutureError says how far forward history reaches: Asked is later than now,
+// and Newest the last commit.
+type FutureError = retention.FutureError
 
 // MomentError says what to write for a number that can only be Unix time in
 // another unit. It matches ErrMoment.

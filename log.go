@@ -3,6 +3,7 @@ package firn
 import (
 	"fmt"
 
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
 )
 
@@ -33,14 +34,11 @@ func (s *Store) Log(from, to Timestamp, fn func(table string, doc *Document) err
 		return err
 	}
 	defer session.Close()
-	cat, err := readCatalog(session)
+	cat, err := storefile.ReadCatalog(session)
 	if err != nil {
 		return err
 	}
-	names := map[schema.TableID]string{}
-	for name, t := range cat {
-		names[t.ID] = name
-	}
+	names := cat.Names()
 	cursor := schema.Cursor{TS: from}
 	for {
 		rows, err := session.Log(nil, cursor, to, logPage)

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/reader"
+	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/writer"
 )
@@ -67,12 +68,12 @@ func (s *Store) load() error {
 			return err
 		}
 		defer session.End()
-		session = oneState{session}
+		session = storefile.OneState{Session: session}
 	}
 	if err := s.loadGlobals(session); err != nil {
 		return err
 	}
-	cat, err := readCatalog(session)
+	cat, err := storefile.ReadCatalog(session)
 	if err != nil {
 		return err
 	}
@@ -126,16 +127,13 @@ func (s *Store) loadGlobals(session schema.Session) error {
 	if err := json.Unmarshal([]byte(text), &s.incarnation); err != nil {
 		return fmt.Errorf("%w: global incarnation is %q", schema.ErrCorrupt, text)
 	}
-	created, err := createdAt(session)
+	stored, err := retention.ReadStored(session)
 	if err != nil {
 		return err
 	}
-	if s.opts.ReadOnly {
-		if err := s.picture.forgotten.Load(session, created, Retention{}); err != nil {
-			return err
-		}
-	}
-	return s.state.Load(session, created, s.opts.policy())
+	s.picture.forgotten = stored
+	s.state.Take(stored, s.opts.policy())
+	return nil
 }
 
 // loadSettings reads what the store keeps about itself in tables of its own.
@@ -145,41 +143,22 @@ func (s *Store) loadSettings() error {
 	})
 }
 
-// createdAt is when the store was made: the horizon of a store that has never
-// forgotten anything.
-func createdAt(session schema.Session) (Timestamp, error) {
-	text, ok, err := session.Global(schema.GlobalCreated)
-	if err != nil || !ok {
-		return 0, err
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%w: global created is %q", schema.ErrCorrupt, text)
-	}
-	return Timestamp(n), nil
-}
-
 // declare makes the tables and stores what is new in the catalog, building
 // the indexes that an older store lacks.
-func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID]*index.Table, error) {
-	specs, err := withInternal(s.opts.Tables)
+func (s *Store) declare(session schema.Session, cat storefile.Catalog) (map[schema.TableID]*index.Table, error) {
+	tables, err := declaredTables(s.opts.Tables)
 	if err != nil {
 		return nil, err
 	}
-	tables, grown, changed, err := cat.declare(specs)
+	grown, changed, err := cat.Declare(definitions(tables))
 	if err != nil {
 		return nil, err
 	}
-	defs := map[schema.TableID]*index.Table{}
-	for _, t := range tables {
-		defs[t.def.ID] = t.def
-	}
-	if err := cat.undeclared(tables, defs); err != nil {
+	defs, err := cat.Definitions(definitions(tables))
+	if err != nil {
 		return nil, err
 	}
-	s.tables = tables
-	s.internal = internalTables{retention: tables[retentionTable], holds: tables[holdsTable]}
-	s.authors.init(tables[authorsTable])
+	s.use(tables)
 	if s.opts.ReadOnly {
 		if grown {
 			return nil, fmt.Errorf("%w: the file lacks indexes that are declared; opening it for writing once builds them", ErrTable)
@@ -188,14 +167,25 @@ func (s *Store) declare(session schema.Session, cat catalog) (map[schema.TableID
 	}
 	if grown {
 		s.opts.Logger.Info("building new indexes")
-		if err := rebuild(s.engine, session, defs, nil); err != nil {
+		if err := storefile.Rebuild(s.engine, session, defs, nil); err != nil {
 			return nil, err
 		}
 	}
 	if !changed {
 		return defs, nil
 	}
-	return defs, transact(s.engine.Appender(), cat.store)
+	return defs, storefile.Transact(s.engine.Appender(), cat.Store)
+}
+
+// use makes the handles of tables whose ids are known.
+func (s *Store) use(tables []*Table) {
+	s.tables = map[string]*Table{}
+	for _, t := range tables {
+		t.identify()
+		s.tables[t.spec.Name] = t
+	}
+	s.internal = internalTables{retention: s.tables[retention.RecordsTable], holds: s.tables[holdsTable]}
+	s.authors.init(s.tables[storefile.AuthorsTable])
 }
 
 // replay derives the index entries of the log behind the watermark.
@@ -206,7 +196,7 @@ func (s *Store) replay(session schema.Session, defs map[schema.TableID]*index.Ta
 	}
 	r := index.Replayer{Tables: defs, Session: session, Tail: s.tail, Counts: counts, Row: s.head.Warm}
 	if !s.opts.ReadOnly {
-		r.Full = mergeWhenFull(s.engine.Appender(), s.tail, counts)
+		r.Full = storefile.MergeWhenFull(s.engine.Appender(), s.tail, counts)
 	}
 	newest, err := r.Run(watermark)
 	if err != nil {
@@ -214,71 +204,4 @@ func (s *Store) replay(session schema.Session, defs map[schema.TableID]*index.Ta
 	}
 	s.head.Opened(newest, counts)
 	return newest, nil
-}
-
-// rebuild derives the indexes anew from the whole log.
-func rebuild(engine schema.Engine, session schema.Session, defs map[schema.TableID]*index.Table, row func(*schema.Row)) error {
-	app := engine.Appender()
-	err := transact(app, func(a schema.Appender) error {
-		return errors.Join(a.DropIndexes(), a.SetGlobal(index.WatermarkGlobal, "0"), a.SetGlobal(index.CountsGlobal, "{}"))
-	})
-	if err != nil {
-		return fmt.Errorf("drop indexes: %w", err)
-	}
-	tail, counts := index.NewTail(0), index.Counts{}
-	r := index.Replayer{Tables: defs, Session: session, Tail: tail, Counts: counts, Row: row, Fresh: true}
-	r.Full = mergeWhenFull(app, tail, counts)
-	if _, err := r.Run(0); err != nil {
-		return err
-	}
-	return mergeAll(app, tail, counts)
-}
-
-// mergeWhenFull keeps the tail bounded while a log is replayed.
-func mergeWhenFull(app schema.Appender, tail *index.Tail, counts index.Counts) func(Timestamp) error {
-	return func(Timestamp) error {
-		if active, _ := tail.Size(); active.Entries < maxTail {
-			return nil
-		}
-		return mergeAll(app, tail, counts)
-	}
-}
-
-// rebuildSlice is how many entries are merged in one transaction while nobody
-// waits.
-const rebuildSlice = 1 << 14
-
-func mergeAll(app schema.Appender, tail *index.Tail, counts index.Counts) error {
-	m := index.NewMerger(tail)
-	if !m.Start(counts) {
-		return nil
-	}
-	for m.Active() {
-		err := transact(app, func(a schema.Appender) error {
-			_, err := m.Write(a, rebuildSlice)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		m.Committed()
-	}
-	_, err := app.Checkpoint()
-	return err
-}
-
-// transact runs fn in a transaction on a write session that nobody else uses
-// yet.
-func transact(app schema.Appender, fn func(schema.Appender) error) error {
-	if err := app.Begin(); err != nil {
-		return err
-	}
-	err := fn(app)
-	if err == nil {
-		err = app.Commit()
-	}
-	if err != nil {
-		return errors.Join(err, app.Rollback())
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/internal/byhand"
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
@@ -161,7 +162,7 @@ func TestPoliciesComeInThreeTiers(t *testing.T) {
 	// What was set when is history itself.
 	records := 0
 	if err := l.View(func(s *Snapshot) error {
-		for _, err := range s.Versions(l.Table("firn.retention"), recordID(group), VersionRange{}) {
+		for _, err := range s.Versions(l.Table("firn.retention"), retention.RecordID(group), VersionRange{}) {
 			if records++; err != nil {
 				return err
 			}
@@ -307,7 +308,7 @@ func (l *lab) forget(table, id string, versions ...Timestamp) {
 		if total.Entries == 0 {
 			break
 		}
-		if err := l.writer.Maintain(l.Context(), func(a schema.Appender) error { return mergeAll(a, l.tail, l.head.Counts()) }); err != nil {
+		if err := l.writer.Maintain(l.Context(), func(a schema.Appender) error { return storefile.MergeAll(a, l.tail, l.head.Counts()) }); err != nil {
 			l.Fatal(err)
 		}
 	}

@@ -28,18 +28,11 @@ var (
 	errRebuilt = errors.New("firn: another process has rebuilt the indexes since the store was opened: open it again")
 )
 
-// oneState is a session between Begin and End, for code that would begin for
-// itself.
-type oneState struct{ schema.Session }
-
-func (oneState) Begin() error { return nil }
-func (oneState) End() error   { return nil }
-
 // picture is what a store knows that is open for reading only.
 type picture struct {
-	asOf      Timestamp       // the newest moment that is read: nothing that is not seen was committed at or before it
-	watermark Timestamp       // of the indexes, at the moment of opening
-	forgotten retention.State // how far each policy had been applied then; without records
+	asOf      Timestamp        // the newest moment that is read: nothing that is not seen was committed at or before it
+	watermark Timestamp        // of the indexes, at the moment of opening
+	forgotten retention.Stored // how far each policy had been applied then
 
 	mu      sync.Mutex
 	session schema.Session // nil once it is closed; guarded by mu
@@ -97,15 +90,11 @@ func (s *Store) unchanged(ts Timestamp) error {
 	if watermark < p.watermark {
 		return errRebuilt
 	}
-	created, err := createdAt(p.session)
+	now, err := retention.ReadStored(p.session)
 	if err != nil {
 		return err
 	}
-	var now retention.State
-	if err := now.Load(p.session, created, Retention{}); err != nil {
-		return err
-	}
-	if to := p.forgotten.Behind(&now); ts < to {
+	if to := p.forgotten.Behind(now); ts < to {
 		return &CompactedError{Asked: ts, Oldest: to}
 	}
 	return nil

@@ -3,7 +3,6 @@ package firn
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -12,7 +11,6 @@ import (
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
-	"github.com/firndb/firn/tuple"
 )
 
 // Retention says how much of the past is kept. The zero Retention keeps
@@ -70,7 +68,7 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.Record) error {
 	doc := Document{Deleted: true}
 	if record != nil {
-		text, err := json.Marshal(record)
+		text, err := record.Encode()
 		if err != nil {
 			return fmt.Errorf("encode the policy of %+v: %w", scope, err)
 		}
@@ -79,11 +77,11 @@ func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.
 	spent := s.state.Spent()
 	err := s.settings(ctx, func(tx *Tx) error {
 		for _, old := range spent {
-			if err := tx.write(s.internal.retention, recordID(old), Document{Deleted: true}); err != nil {
+			if err := tx.write(s.internal.retention, retention.RecordID(old), Document{Deleted: true}); err != nil {
 				return err
 			}
 		}
-		return tx.write(s.internal.retention, recordID(scope), doc)
+		return tx.write(s.internal.retention, retention.RecordID(scope), doc)
 	})
 	if err != nil {
 		return err
@@ -130,7 +128,7 @@ func (s *Store) plannedRecord(scope Scope, r *Retention) (record *retention.Reco
 }
 
 func validScope(scope Scope) error {
-	switch n := len(recordID(scope)); {
+	switch n := len(retention.RecordID(scope)); {
 	case scope.Group == "" && scope.Member != "":
 		return fmt.Errorf("%w: member %q of no group", retention.ErrPolicy, scope.Member)
 	case n > schema.MaxIDBytes:
@@ -178,11 +176,6 @@ func (s *Store) Oldest(scope Scope) Timestamp {
 	return applied
 }
 
-// recordID is the id of a scope's record: (group, member).
-func recordID(scope Scope) []byte {
-	return tuple.AppendString(tuple.AppendString(nil, scope.Group), scope.Member)
-}
-
 // loadRetention reads the records.
 func (s *Store) loadRetention(snap *Snapshot) error {
 	records := map[Scope]retention.Record{}
@@ -190,35 +183,14 @@ func (s *Store) loadRetention(snap *Snapshot) error {
 		if err != nil {
 			return err
 		}
-		scope, err := parseRecordID(item.Doc.ID)
-		var record retention.Record
-		if err == nil {
-			err = json.Unmarshal(item.Doc.Value, &record)
-		}
-		if err == nil {
-			err = record.Policy().Validate()
-		}
+		scope, record, err := retention.ParseRecord(item.Doc.ID, item.Doc.Value)
 		if err != nil {
-			return fmt.Errorf("%w: policy of %q: %v", schema.ErrCorrupt, item.Doc.ID, err)
+			return err
 		}
 		records[scope] = record
 	}
 	s.state.Restore(records)
 	return nil
-}
-
-func parseRecordID(id string) (scope Scope, err error) {
-	rest := ""
-	if scope.Group, rest, err = tuple.TakeString(id); err != nil {
-		return Scope{}, err
-	}
-	if scope.Member, rest, err = tuple.TakeString(rest); err != nil {
-		return Scope{}, err
-	}
-	if rest != "" {
-		return Scope{}, tuple.ErrMalformed
-	}
-	return scope, nil
 }
 
 // reached refuses moments of which nothing can be read any more.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/internal/script"
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -196,7 +197,7 @@ func (st *story) indexes() string {
 			break
 		}
 		st.must(st.store.writer.Maintain(context.Background(), func(a schema.Appender) error {
-			return mergeAll(a, st.store.tail, st.store.head.Counts())
+			return storefile.MergeAll(a, st.store.tail, st.store.head.Counts())
 		}))
 	}
 	session, err := st.store.engine.Session()

@@ -1,12 +1,12 @@
 package firn
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
@@ -90,8 +90,7 @@ type Index struct {
 // withInternal, and kept in internalTables.
 const (
 	internalPrefix = "firn."
-	retentionTable = internalPrefix + "retention" // (group, member) of a scope: a retention.Record
-	holdsTable     = internalPrefix + "holds"     // the name of a hold: what it holds
+	holdsTable     = internalPrefix + "holds" // the name of a hold: what it holds
 )
 
 type internalTables struct {
@@ -106,7 +105,56 @@ func withInternal(specs []TableSpec) ([]TableSpec, error) {
 			return nil, fmt.Errorf("%w: %q: names that begin with %q are the store's own", ErrTable, spec.Name, internalPrefix)
 		}
 	}
-	return append(slices.Clip(specs), TableSpec{Name: retentionTable, Shared: true}, TableSpec{Name: holdsTable, Shared: true}, authorsSpec()), nil
+	return append(slices.Clip(specs), TableSpec{Name: retention.RecordsTable, Shared: true}, TableSpec{Name: holdsTable, Shared: true}, authorsSpec()), nil
+}
+
+// declaredTables makes the tables of the declarations and the store's own, in
+// their order. They have no ids yet, see identify.
+func declaredTables(specs []TableSpec) ([]*Table, error) {
+	all, err := withInternal(specs)
+	if err != nil {
+		return nil, err
+	}
+	var tables []*Table
+	for _, spec := range all {
+		if slices.ContainsFunc(tables, func(t *Table) bool { return t.spec.Name == spec.Name }) {
+			return nil, fmt.Errorf("%w: %q is declared twice", ErrTable, spec.Name)
+		}
+		t, err := newTable(spec)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+// definitions are what the engine must know of tables.
+func definitions(tables []*Table) []*index.Table {
+	var defs []*index.Table
+	for _, t := range tables {
+		defs = append(defs, t.def)
+	}
+	return defs
+}
+
+func newTable(spec TableSpec) (*Table, error) {
+	def := &index.Table{Name: spec.Name, Prefix: spec.Prefix, Counted: spec.Counted}
+	for _, x := range spec.Indexes {
+		def.Indexes = append(def.Indexes, index.Spec{Name: x.Name, Prefix: x.Prefix, Keys: x.Keys})
+	}
+	if err := def.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTable, err)
+	}
+	return &Table{spec: spec, def: def, indexes: map[string]*Index{}}, nil
+}
+
+// identify makes the handles of the indexes, once the table has its id.
+func (t *Table) identify() {
+	t.byID = Index{t, schema.ByID(t.def.ID)}
+	for i, x := range t.spec.Indexes {
+		t.indexes[x.Name] = &Index{t, schema.Index(t.def.ID, i+1)}
+	}
 }
 
 // internal says that the table is the store's own.
@@ -143,119 +191,4 @@ func (t *Table) Index(name string) *Index {
 		return nil
 	}
 	return t.indexes[name]
-}
-
-// tablesGlobal is the catalog of tables in the file: a JSON object from a
-// table's name to its id and the names of its indexes.
-const tablesGlobal = "tables"
-
-type catalogEntry struct {
-	ID      schema.TableID `json:"id"`
-	Counted bool           `json:"counted,omitempty"`
-	Prefix  int            `json:"prefix,omitempty"` // elements that are counted by; 0 if not counted
-	Indexes []string       `json:"indexes,omitempty"`
-}
-
-type catalog map[string]catalogEntry
-
-func readCatalog(s schema.Session) (catalog, error) {
-	text, ok, err := s.Global(tablesGlobal)
-	if err != nil || !ok {
-		return catalog{}, err
-	}
-	var c catalog
-	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, tablesGlobal, err)
-	}
-	return c, nil
-}
-
-// store writes the catalog, inside a transaction.
-func (c catalog) store(a schema.Appender) error {
-	text, err := json.Marshal(c)
-	if err != nil {
-		return fmt.Errorf("encode the catalog: %w", err)
-	}
-	return a.SetGlobal(tablesGlobal, string(text))
-}
-
-// declare adds what the specs have that the catalog has not. grown says that
-// a known table has new indexes, which must be built; changed that the
-// catalog must be stored.
-func (c catalog) declare(specs []TableSpec) (tables map[string]*Table, grown, changed bool, err error) {
-	tables = map[string]*Table{}
-	for _, spec := range specs {
-		if tables[spec.Name] != nil {
-			return nil, false, false, fmt.Errorf("%w: %q is declared twice", ErrTable, spec.Name)
-		}
-		known, exists := c[spec.Name]
-		if !exists {
-			known.ID = c.nextID()
-		}
-		if len(spec.Indexes) < len(known.Indexes) {
-			return nil, false, false, fmt.Errorf("%w: %q has the indexes %q, but only %d are declared", ErrTable, spec.Name, known.Indexes, len(spec.Indexes))
-		}
-		for i, x := range spec.Indexes {
-			if i < len(known.Indexes) && known.Indexes[i] != x.Name {
-				return nil, false, false, fmt.Errorf("%w: index %d of %q is called %q, not %q", ErrTable, i+1, spec.Name, known.Indexes[i], x.Name)
-			}
-		}
-		countedBy := 0
-		if spec.Counted {
-			countedBy = spec.Prefix
-		}
-		more := len(spec.Indexes) > len(known.Indexes) || spec.Counted && countedBy != known.Prefix
-		grown = grown || exists && more
-		changed = changed || !exists || more || spec.Counted != known.Counted
-		known.Counted, known.Prefix = spec.Counted, countedBy
-		if tables[spec.Name], err = newTable(spec, known.ID); err != nil {
-			return nil, false, false, err
-		}
-		for _, x := range spec.Indexes[len(known.Indexes):] {
-			known.Indexes = append(known.Indexes, x.Name)
-		}
-		c[spec.Name] = known
-	}
-	return tables, grown, changed, nil
-}
-
-func (c catalog) nextID() schema.TableID {
-	var last schema.TableID
-	for _, e := range c {
-		last = max(last, e.ID)
-	}
-	return last + 1
-}
-
-func newTable(spec TableSpec, id schema.TableID) (*Table, error) {
-	def := &index.Table{ID: id, Name: spec.Name, Prefix: spec.Prefix, Counted: spec.Counted}
-	t := &Table{spec: spec, def: def, indexes: map[string]*Index{}}
-	t.byID = Index{t, schema.ByID(id)}
-	for i, x := range spec.Indexes {
-		def.Indexes = append(def.Indexes, index.Spec{Name: x.Name, Prefix: x.Prefix, Keys: x.Keys})
-		t.indexes[x.Name] = &Index{t, schema.Index(id, i+1)}
-	}
-	if err := def.Validate(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrTable, err)
-	}
-	return t, nil
-}
-
-// undeclared makes definitions for tables that the catalog has and the
-// program did not declare: their rows have entries by id alone. A table with
-// declared indexes, or with counts, must be declared.
-func (c catalog) undeclared(tables map[string]*Table, defs map[schema.TableID]*index.Table) error {
-	for name, e := range c {
-		if tables[name] != nil {
-			continue
-		}
-		if len(e.Indexes) > 0 {
-			return fmt.Errorf("%w: %q has the indexes %q and must be declared", ErrTable, name, e.Indexes)
-		}
-		if e.Counted {
-			return fmt.Errorf("%w: %q is counted and must be declared", ErrTable, name)
-		}
-		defs[e.ID] = &index.Table{ID: e.ID, Name: name}
-	}
-	return nil
 }

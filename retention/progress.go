@@ -3,11 +3,9 @@ package retention
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/firndb/firn/schema"
 )
@@ -66,7 +64,7 @@ func (s *State) Rewind(ctx context.Context, w Executor, change func() error) err
 			s.mu.RLock()
 			stored := s.stored()
 			s.mu.RUnlock()
-			return stored.write(a)
+			return stored.Write(a)
 		})
 		if err != nil {
 			return fmt.Errorf("rewind retention: %w", err)
@@ -118,33 +116,13 @@ func (s *State) write(a schema.Appender, p Policy, to Progress) error {
 		delete(s.classes, p)
 	}
 	s.mu.Unlock()
-	return stored.write(a)
+	return stored.Write(a)
 }
 
-// storedState is what the file has of a State.
-type storedState struct {
-	named  map[string]Progress
-	oldest schema.Timestamp
-}
-
-func (s *State) stored() storedState {
-	named := map[string]Progress{}
-	for p, progress := range s.classes {
-		named[p.String()] = progress
-	}
+// stored is what the file is to say of the State.
+func (s *State) stored() Stored {
 	oldest, _, _ := s.horizon(Scope{})
-	return storedState{named, oldest}
-}
-
-func (s storedState) write(a schema.Appender) error {
-	text, err := json.Marshal(s.named)
-	if err != nil {
-		return fmt.Errorf("encode progress: %w", err)
-	}
-	if err := a.SetGlobal(ClassesGlobal, string(text)); err != nil {
-		return err
-	}
-	return a.SetGlobal(HorizonGlobal, strconv.FormatInt(int64(s.oldest), 10))
+	return Stored{horizon: oldest, classes: maps.Clone(s.classes)}
 }
 
 // advanced makes what write has stored known.

@@ -1,18 +1,12 @@
 package retention
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"sync"
 	"sync/atomic"
 
 	"github.com/firndb/firn/schema"
 )
-
-// ClassesGlobal is how far each policy has forgotten, in the file: a JSON
-// object from a policy's name to its Progress.
-const ClassesGlobal = "retention"
 
 // Progress is how far the scopes that share a policy have been forgotten.
 //
@@ -58,51 +52,21 @@ type State struct {
 
 // Load reads what the file says. Records are for Put.
 func (s *State) Load(session schema.Session, created schema.Timestamp, fallback Policy) error {
-	s.mu.Lock()
-	s.fallback, s.records = fallback, map[Scope]Record{}
-	s.mu.Unlock()
-	return s.Refresh(session, created)
+	stored, err := readStored(session, created)
+	if err == nil {
+		s.Take(stored, fallback)
+	}
+	return err
 }
 
-// Refresh reads anew how far the file says that has been forgotten.
-func (s *State) Refresh(session schema.Session, created schema.Timestamp) error {
-	var h Horizon
-	if err := h.Load(session, created); err != nil {
-		return err
-	}
-	classes, err := readClasses(session)
-	if err != nil {
-		return err
-	}
+// Take makes the state that of a file. Records are for Put.
+func (s *State) Take(stored Stored, fallback Policy) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.created, s.classes = created, classes
-	store, known := s.records[Scope{}]
-	s.put(Scope{}, &Record{
-		Inherit: store.Inherit || !known, Off: store.Off, AgeMS: store.AgeMS, Count: store.Count, Start: h.Oldest(),
-	})
+	s.fallback, s.records = fallback, map[Scope]Record{}
+	s.created, s.classes = stored.created, maps.Clone(stored.classes)
+	s.put(Scope{}, &Record{Inherit: true, Start: stored.horizon})
 	s.derive()
-	return nil
-}
-
-func readClasses(session schema.Session) (map[Policy]Progress, error) {
-	text, ok, err := session.Global(ClassesGlobal)
-	if err != nil || !ok {
-		return map[Policy]Progress{}, err
-	}
-	named := map[string]Progress{}
-	if err := json.Unmarshal([]byte(text), &named); err != nil {
-		return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
-	}
-	classes := map[Policy]Progress{}
-	for name, p := range named {
-		policy, err := ParsePolicy(name)
-		if err != nil {
-			return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
-		}
-		classes[policy] = p
-	}
-	return classes, nil
 }
 
 // Change runs fn while no other change is under way. What a policy, a horizon
@@ -265,41 +229,6 @@ func (s *State) derive() {
 	s.oldest.Store(int64(oldest))
 	s.floor.Store(int64(floor))
 	s.ceiling.Store(int64(ceiling))
-}
-
-// Forgotten is the latest moment of which anything may be forgotten: all that
-// was current after it is there.
-func (s *State) Forgotten() schema.Timestamp {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	latest := s.created
-	for _, r := range s.records {
-		latest = max(latest, r.Start)
-	}
-	for _, p := range s.classes {
-		latest = max(latest, p.Horizon, p.Applied)
-	}
-	return latest
-}
-
-// Behind is the latest moment up to which anything is forgotten in later, a
-// state of the same store, and was not in s; 0 if there is none. Policies are
-// compared one by one: one may have moved up to where another was before.
-func (s *State) Behind(later *State) (to schema.Timestamp) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	later.mu.RLock()
-	defer later.mu.RUnlock()
-	if start := later.records[Scope{}].Start; start > s.records[Scope{}].Start {
-		to = start
-	}
-	for policy, p := range later.classes {
-		was := s.classes[policy]
-		if at := max(p.Horizon, p.Applied); at > max(was.Horizon, was.Applied) {
-			to = max(to, at)
-		}
-	}
-	return to
 }
 
 // Spent are the scopes without a policy whose records say no more than what

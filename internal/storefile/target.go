@@ -1,4 +1,4 @@
-package firn
+package storefile
 
 import (
 	"errors"

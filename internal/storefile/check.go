@@ -1,8 +1,7 @@
-package firn
+package storefile
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,9 +15,8 @@ import (
 // Check examines the store at path, which may be in use: the file's own
 // integrity, every entry of an index against the log, the chain of versions
 // of every document, that the log has no row that the indexes lack, and that
-// the author of each version is there. Each
-// problem is reported as one line; their number is returned. The error is for
-// a store that cannot be examined.
+// the author of each version is there. Each problem is reported as one line;
+// their number is returned. The error is for a store that cannot be examined.
 func Check(path string, report func(problem string)) (problems int, err error) {
 	engine, err := schema.Open(path, schema.Options{ReadOnly: true})
 	if err != nil {
@@ -47,10 +45,10 @@ type checker struct {
 	page     func(read int) error // called for each page of entries or rows; its error ends the check
 	problems int
 
-	watermark Timestamp
-	forgotten Timestamp    // what was current after it is there
-	merged    int          // entries by id up to the watermark
-	last      schema.Entry // the entry before the present one
+	watermark schema.Timestamp
+	forgotten schema.Timestamp // what was current after it is there
+	merged    int              // entries by id up to the watermark
+	last      schema.Entry     // the entry before the present one
 
 	authors schema.TableID        // their table
 	named   map[int64]*schema.Row // the first row by each author
@@ -69,26 +67,22 @@ func (c *checker) run() (err error) {
 	if c.watermark, err = index.ReadWatermark(c.s); err != nil {
 		return err
 	}
-	created, err := createdAt(c.s)
+	stored, err := retention.ReadStored(c.s)
 	if err != nil {
 		return err
 	}
-	var state retention.State
-	if err := state.Load(c.s, created, retention.Policy{}); err != nil {
-		return err
-	}
-	cat, err := readCatalog(c.s)
+	cat, err := ReadCatalog(c.s)
 	if err != nil {
 		return err
 	}
-	c.forgotten = state.Forgotten()
+	c.forgotten = stored.Forgotten()
 	if err := c.records(cat); err != nil {
 		return err
 	}
 	if err := c.indexes(); err != nil {
 		return err
 	}
-	c.authors, c.named, c.there = cat[authorsTable].ID, map[int64]*schema.Row{}, map[int64]bool{}
+	c.authors, c.named, c.there = cat[AuthorsTable].ID, map[int64]*schema.Row{}, map[int64]bool{}
 	if err := c.log(); err != nil {
 		return err
 	}
@@ -101,12 +95,11 @@ func (c *checker) run() (err error) {
 }
 
 // records notes what was forgotten of single scopes.
-func (c *checker) records(cat catalog) error {
-	from := copier{ctx: context.Background(), from: c.s, origin: origin{catalog: cat, watermark: c.watermark}}
-	return from.eachRecord(func(row *schema.Row) error {
-		var r retention.Record
-		if err := json.Unmarshal(row.Value, &r); err != nil {
-			c.problem("document %q of %s at %d: %v", row.ID, recordsTable, row.TS, err)
+func (c *checker) records(cat Catalog) error {
+	return eachRecord(c.s, cat, func(row *schema.Row) error {
+		_, r, err := retention.ParseRecord(row.ID, row.Value)
+		if err != nil {
+			c.problem("document %q of %s at %d: %v", row.ID, retention.RecordsTable, row.TS, err)
 			return nil
 		}
 		c.forgotten = max(c.forgotten, r.Start)
@@ -122,7 +115,7 @@ func (c *checker) author(row *schema.Row) {
 	if row.Table != c.authors || c.authors == 0 {
 		return
 	}
-	number, err := authorNumber(row.ID)
+	number, err := AuthorNumber(row.ID)
 	if err != nil {
 		c.problem("table %d at %d: %v", row.Table, row.TS, err)
 	}
@@ -175,7 +168,7 @@ func (c *checker) entry(e schema.Entry) error {
 
 // chain holds a row's prev_ts against the version before it.
 func (c *checker) chain(e schema.Entry, row *schema.Row) {
-	var before Timestamp
+	var before schema.Timestamp
 	if c.last.Index == e.Index && c.last.Key == e.Key {
 		before = c.last.TS
 	}
@@ -219,7 +212,7 @@ func (c *checker) leftOver() (n int, err error) {
 	type place struct {
 		table schema.TableID
 		id    string
-		ts    Timestamp
+		ts    schema.Timestamp
 	}
 	open := map[place]bool{} // rows whose replacement has not come yet
 	err = c.walkLog(c.watermark, func(row *schema.Row) error {
@@ -250,14 +243,8 @@ func (c *checker) leftOver() (n int, err error) {
 }
 
 // walkLog calls fn with each row of the log up to a moment.
-func (c *checker) walkLog(to Timestamp, fn func(*schema.Row) error) error {
-	var page []*schema.Row
-	var cursor schema.Cursor
-	for {
-		var err error
-		if page, err = c.s.Log(page[:0], cursor, to, checkPage); err != nil || len(page) == 0 {
-			return err
-		}
+func (c *checker) walkLog(to schema.Timestamp, fn func(*schema.Row) error) error {
+	return eachPage(context.Background(), c.s, schema.Cursor{}, to, func(page []*schema.Row) error {
 		if err := c.page(len(page)); err != nil {
 			return err
 		}
@@ -266,53 +253,6 @@ func (c *checker) walkLog(to Timestamp, fn func(*schema.Row) error) error {
 				return err
 			}
 		}
-		end := page[len(page)-1]
-		cursor = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
-	}
-}
-
-// Reindex rebuilds all indexes of the store at path from its log. The store
-// must not be open. tables are the declarations of all tables that have
-// declared indexes or are counted. progress, if not nil, is called now and then with the
-// timestamp that has been reached and the last one.
-func Reindex(path string, tables []TableSpec, progress func(at, last Timestamp)) (err error) {
-	engine, err := schema.Open(path, schema.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	session, err := engine.Session()
-	if err != nil {
-		return err
-	}
-	defer session.Close()
-	cat, err := readCatalog(session)
-	if err != nil {
-		return err
-	}
-	specs, err := withInternal(tables)
-	if err != nil {
-		return err
-	}
-	declared, _, _, err := cat.declare(specs)
-	if err != nil {
-		return err
-	}
-	defs := map[schema.TableID]*index.Table{}
-	for _, t := range declared {
-		defs[t.def.ID] = t.def
-	}
-	if err := cat.undeclared(declared, defs); err != nil {
-		return err
-	}
-	last, err := session.Last()
-	if err != nil || last == nil {
-		return err
-	}
-	rows := 0
-	return rebuild(engine, session, defs, func(row *schema.Row) {
-		if rows++; progress != nil && rows%checkPage == 0 {
-			progress(row.TS, last.TS)
-		}
+		return nil
 	})
 }

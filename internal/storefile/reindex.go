@@ -1,0 +1,46 @@
+package storefile
+
+import (
+	"errors"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/schema"
+)
+
+// Reindex rebuilds all indexes of the store at path from its log. The store
+// must not be open. tables are those that have declared indexes or are
+// counted, and any others. progress, if not nil, is called now and then with
+// the timestamp that has been reached and the last one.
+func Reindex(path string, tables []*index.Table, progress func(at, last schema.Timestamp)) (err error) {
+	engine, err := schema.Open(path, schema.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	session, err := engine.Session()
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	cat, err := ReadCatalog(session)
+	if err != nil {
+		return err
+	}
+	if _, _, err := cat.Declare(tables); err != nil {
+		return err
+	}
+	defs, err := cat.Definitions(tables)
+	if err != nil {
+		return err
+	}
+	last, err := session.Last()
+	if err != nil || last == nil {
+		return err
+	}
+	rows := 0
+	return Rebuild(engine, session, defs, func(row *schema.Row) {
+		if rows++; progress != nil && rows%checkPage == 0 {
+			progress(row.TS, last.TS)
+		}
+	})
+}
