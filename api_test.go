@@ -684,3 +684,35 @@ func TestStoreMadeInNineteenSeventy(t *testing.T) {
 		t.Errorf("versions: got %d, %v, want 2", n, err)
 	}
 }
+
+// TestPutJSONRefusesWhatIsNot: what is not JSON is refused, says what is wrong
+// with it, and leaves nothing of itself behind.
+func TestPutJSONRefusesWhatIsNot(t *testing.T) {
+	s := openNew(t, Options{})
+	notes := s.Table("notes")
+	for text, want := range map[string]string{
+		"": "unexpected end of JSON input", "{": "unexpected end of JSON input", `{"a":1} x`: "after top-level value", "\"\xff\"": "not UTF-8",
+	} {
+		if _, err := s.Update(t.Context(), func(tx *Tx) error {
+			err := tx.PutJSON(notes, []byte("a"), []byte(text))
+			if !errors.Is(err, schema.ErrJSON) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"a"`) {
+				t.Errorf("put %q: got %v, want %v that says %q", text, err, schema.ErrJSON, want)
+			}
+			if _, err := tx.Last(notes, []byte("a")); err != ErrNotFound {
+				t.Errorf("after %q: got %v, want %v", text, err, ErrNotFound)
+			}
+			return tx.PutJSON(notes, []byte("b"), []byte(" [1]\n"))
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.View(func(snap *Snapshot) error {
+		doc, err := snap.Get(notes, []byte("b"))
+		if err == nil && (!doc.JSON || string(doc.Value) != " [1]\n") {
+			t.Errorf("what is JSON: got %+v", doc)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}

@@ -88,8 +88,12 @@ func (tx *Tx) Put(t *Table, id, value []byte) error {
 }
 
 // PutJSON is Put for JSON text, which is stored so that other programs can
-// read it. The text must be valid JSON; it is not changed.
+// read it: one JSON value in UTF-8, which is not changed. Anything else is
+// schema.ErrJSON.
 func (tx *Tx) PutJSON(t *Table, id, value []byte) error {
+	if err := schema.CheckJSON(value); err != nil {
+		return fmt.Errorf("put %.40q: %w", id, err)
+	}
 	return tx.writeOpen(t, id, Document{Value: value, JSON: true})
 }
 
