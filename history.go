@@ -98,7 +98,7 @@ const changedPage = 512
 // newest version in it, a tombstone too, in order of time and within a
 // transaction of id. It reads the log in pages and needs no more memory for a
 // long interval than for a short one. fn may write; its error ends the walk and
-// is returned.
+// is returned. The store's own tables are left out unless t is one of them.
 //
 // A from before the horizon of any document in the group that the prefix
 // belongs to is a *CompactedError, a to in the future a *FutureError. An

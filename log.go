@@ -2,6 +2,7 @@ package firn
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
@@ -14,11 +15,23 @@ const logPage = 512
 // both included, in the order of commits, and returns its error. 0 for from is
 // the horizon, before which the log has gaps; 0 for to is the newest. table is
 // the name of the document's table, whether it was declared or not. What has a
-// policy of its own that keeps less may have less.
+// policy of its own that keeps less may have less. What the store writes about
+// itself, in tables whose names begin with "firn.", is left out.
 //
 // A from before the horizon is a *CompactedError, and so is what was forgotten
 // while Log runs.
 func (s *Store) Log(from, to Timestamp, fn func(table string, doc *Document) error) error {
+	return s.LogAll(from, to, func(table string, doc *Document) error {
+		if strings.HasPrefix(table, internalPrefix) {
+			return nil
+		}
+		return fn(table, doc)
+	})
+}
+
+// LogAll is Log with the store's own tables: who wrote, what is kept, and what
+// is held.
+func (s *Store) LogAll(from, to Timestamp, fn func(table string, doc *Document) error) error {
 	if s.closed.Load() {
 		return ErrClosed
 	}

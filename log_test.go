@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 )
 
 // TestLogIsEveryVersionInOrder reads parts of the log of three transactions,
@@ -68,6 +69,52 @@ func TestLogIsEveryVersionInOrder(t *testing.T) {
 	for _, store := range []*Store{s, beside} {
 		if err := store.Log(one, 0, count); !errors.Is(err, ErrCompacted) {
 			t.Errorf("log from before the horizon: got %v, want ErrCompacted", err)
+		}
+	}
+}
+
+// TestLogLeavesOutTheStoresOwnTables: who wrote, what is kept and what is held
+// are documents too, which only LogAll shows, and Changed where they are named.
+func TestLogLeavesOutTheStoresOwnTables(t *testing.T) {
+	s := openNew(t, Options{})
+	notes := s.Table("notes")
+	from := s.Bounds().Newest
+	if _, err := s.Update(t.Context(), func(tx *Tx) error {
+		return errors.Join(tx.SetAuthor(Author{User: "ada"}), tx.Put(notes, []byte("a"), []byte("1")))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Hold(t.Context(), Hold{Name: "audit", At: s.Bounds().Newest, Until: s.opts.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetRetention(t.Context(), Scope{Group: "notes"}, &Retention{Versions: 5}); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		log  func(from, to Timestamp, fn func(table string, doc *Document) error) error
+		want []string
+	}{
+		"Log":    {s.Log, []string{"notes"}},
+		"LogAll": {s.LogAll, []string{"firn.authors", "firn.holds", "firn.retention", "notes"}},
+	} {
+		var got []string
+		if err := tt.log(0, 0, func(table string, _ *Document) error {
+			got = append(got, table)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Sort(got); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got documents of %q, want %q", name, got, tt.want)
+		}
+	}
+	for _, name := range []string{"notes", "firn.holds"} {
+		var got []string
+		if err := s.Changed(s.Table(name), nil, from, s.Bounds().Newest, func(doc *Document) error {
+			got = append(got, doc.ID)
+			return nil
+		}); err != nil || len(got) != 1 {
+			t.Errorf("changed in %s: got %q, %v, want one document", name, got, err)
 		}
 	}
 }
