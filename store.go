@@ -146,7 +146,7 @@ func (s *Store) settle(ts Timestamp) error {
 		return nil
 	}
 	// A group that is under way may have been stamped before: wait for it.
-	return s.writer.Maintain(context.Background(), func(schema.Appender) error { return nil })
+	return s.writer.Barrier()
 }
 
 // Update runs fn as a transaction and commits what it wrote. It returns the

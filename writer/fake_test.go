@@ -27,6 +27,8 @@ type fakeEngine struct {
 
 	begin, append, merge, commit, rollback, sync, checkpoint func() error
 
+	looked func() // at the write-ahead log's length
+
 	mu        sync.Mutex
 	open      bool
 	pending   []*schema.Row
@@ -210,6 +212,9 @@ func (a fakeAppender) Vacuum(pages int) (left int64, err error) {
 func (a fakeAppender) Truncate() (schema.CheckpointResult, error) { return a.e.moveLog(true) }
 
 func (a fakeAppender) WALPages() (int64, error) {
+	if a.e.looked != nil {
+		a.e.looked()
+	}
 	a.e.mu.Lock()
 	defer a.e.mu.Unlock()
 	return a.e.log.pages, nil

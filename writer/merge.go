@@ -86,21 +86,28 @@ func (w *Writer) mergeBetween() bool {
 	return !w.busyBeside(quiet) && w.mergeIdle()
 }
 
-// onIdle is called after nothing has happened for a while. It is false if
-// there is something left to do for which it must be called again.
-func (w *Writer) onIdle() bool {
+// onIdle is called after nothing has happened for a while. If something is
+// left to do, it says when to call it again. What comes from the queue sets
+// that time anew; a Barrier does not.
+func (w *Writer) onIdle() (again time.Duration) {
 	if w.startMerge() {
-		for w.queue.empty() && w.mergeIdle() {
+		for !w.wanted() && w.mergeIdle() {
 		}
 	}
-	if !w.queue.empty() || w.merger.Active() {
-		return true // what comes now sets the time again
+	if w.wanted() {
+		return quiet
+	}
+	if w.merger.Active() {
+		return 0 // a slice has failed: what is written next tries again
 	}
 	w.vacuumIdle()
-	if !w.queue.empty() {
-		return true
+	if w.wanted() {
+		return quiet
 	}
-	return w.truncate()
+	if !w.truncate() {
+		return w.opts.Idle // a reader was in the way
+	}
+	return 0
 }
 
 // Merge merges the tail now, at least what was committed up to a moment. It

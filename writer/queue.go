@@ -144,6 +144,13 @@ func (q *queue) close() ([]Job, []exec) {
 	return jobs, execs
 }
 
+// refuses says that the queue is closed to everything new.
+func (q *queue) refuses() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
+}
+
 // open says that nothing waits, and that the queue is not closed.
 func (q *queue) open() bool {
 	q.mu.Lock()

@@ -78,7 +78,7 @@ func (w *Writer) vacuumBetween() {
 
 // vacuumIdle returns everything while nobody waits.
 func (w *Writer) vacuumIdle() {
-	for w.queue.empty() {
+	for !w.wanted() {
 		freed, _, err := w.vacuumPages(VacuumStep)
 		if err != nil {
 			w.opts.Logger.Warn("vacuum", "error", err)

@@ -173,6 +173,7 @@ type Writer struct {
 	mu         sync.Mutex
 	nextVacuum time.Time          // when to look at free pages again, under load
 	beside     atomic.Int64       // when TryRun last ran something, in Unix nanoseconds
+	barriers   atomic.Int64       // calls of Barrier that wait for mu
 	alone      [1]Job             // scratch: what TryRun runs
 	lasts      []schema.Timestamp // scratch: the last timestamp of each job of a group
 	wrote      int                // transactions of the group that wrote
@@ -239,6 +240,24 @@ func (w *Writer) Maintain(ctx context.Context, fn func(schema.Appender) error) e
 	return w.exec(ctx, exec{run: fn})
 }
 
+// Barrier returns when no group is under way that was stamped before the call:
+// a moment that Clock.Pass has ended is complete then. It is no write, and
+// neither wakes the writer nor keeps it from idling.
+func (w *Writer) Barrier() error {
+	w.barriers.Add(1)
+	w.mu.Lock()
+	w.barriers.Add(-1)
+	w.mu.Unlock()
+	if w.queue.refuses() {
+		return w.submitted(ErrClosed)
+	}
+	return nil
+}
+
+// wanted says whether somebody waits for what the writer does when it idles
+// to end.
+func (w *Writer) wanted() bool { return w.barriers.Load() > 0 || !w.queue.empty() }
+
 func (w *Writer) exec(ctx context.Context, e exec) error {
 	e.done = make(chan error, 1) // answering never blocks
 	if err := w.submitted(w.queue.pushExec(e)); err != nil {
@@ -300,17 +319,14 @@ func (w *Writer) loop(ctx context.Context) error {
 	defer context.AfterFunc(ctx, w.queue.refuse)()
 	var jobs []Job
 	for {
-		var execs []exec
-		w.mu.Lock()
-		jobs, execs = w.queue.take(jobs, maxGroup)
-		err := w.turn(jobs, execs)
-		w.mu.Unlock()
-		if err != nil {
+		var execs int
+		var err error
+		if jobs, execs, err = w.round(jobs); err != nil {
 			w.fail(err)
 			return err
 		}
 		switch {
-		case len(jobs) > 0 || len(execs) > 0:
+		case len(jobs) > 0 || execs > 0:
 			idle.Reset(w.opts.Idle)
 			w.gather(len(jobs))
 			continue
@@ -327,10 +343,10 @@ func (w *Writer) loop(ctx context.Context) error {
 				continue
 			}
 			w.mu.Lock()
-			done := w.onIdle()
+			again := w.onIdle()
 			w.mu.Unlock()
-			if !done {
-				idle.Reset(w.opts.Idle)
+			if again > 0 {
+				idle.Reset(again)
 			}
 		case <-w.wal.finish:
 			w.mu.Lock()
@@ -338,6 +354,14 @@ func (w *Writer) loop(ctx context.Context) error {
 			w.mu.Unlock()
 		}
 	}
+}
+
+// round takes what waits and does it. The slice into is reused.
+func (w *Writer) round(into []Job) (jobs []Job, execs int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	jobs, requests := w.queue.take(into, maxGroup)
+	return jobs, len(requests), w.turn(jobs, requests)
 }
 
 // gatherRounds is how many times the writer lets others run between two
