@@ -75,8 +75,28 @@ func setOutputLimit(srv *Server, value string) error {
 	return nil
 }
 
+// What a guest can make the server hold of replies. A guest is a client that
+// has to authenticate and never has: anybody, as often as there are clients.
+const (
+	guestFlushBytes  = 4 << 10 // unsent output at which Run wants it written
+	guestUnreadBytes = 8 << 10 // more ends the client; two hundred refusals are less
+)
+
+func (s *Session) guest() bool { return !s.known && !s.srv.acl.open() }
+
+// remark chooses the unsent output at which Run wants it written next.
+func (s *Session) remark() {
+	s.mark = len(s.out) - s.sent + flushBytes
+	if s.guest() {
+		s.mark += guestFlushBytes - flushBytes
+	}
+}
+
 // limit is what the client may leave unread of its replies.
 func (s *Session) limit() outputLimit {
+	if s.guest() {
+		return outputLimit{hard: guestUnreadBytes}
+	}
 	limits := s.srv.config.outputLimits.Load()
 	if s.subs.total() > 0 {
 		return limits[pubsubClients]

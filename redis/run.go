@@ -78,8 +78,8 @@ func (s *Session) Run() Need {
 		return s.rest()
 	}
 	for !s.closing && !s.killed.Load() {
-		if unsent := len(s.out) - s.sent; unsent >= s.mark {
-			s.mark = unsent + flushBytes
+		if len(s.out)-s.sent >= s.mark {
+			s.remark()
 			return NeedFlush
 		}
 		if !s.fetch() {

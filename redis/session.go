@@ -90,6 +90,7 @@ type Session struct {
 	proto  int
 	db     int
 	authed bool
+	known  bool                    // it has been authed once, or needed not be
 	user   atomic.Pointer[account] // who the client is; never nil
 	mute   muting
 	asof   firn.Timestamp // CLIENT ASOF; 0: the present
@@ -141,12 +142,13 @@ const (
 func (srv *Server) NewSession(peer, local string) *Session {
 	s := &Session{
 		srv: srv, id: srv.nextID.Add(1), peer: peer, addr: local,
-		born: srv.opts.Now(), Hang: func() {}, Nudge: func() {}, mark: flushBytes,
+		born: srv.opts.Now(), Hang: func() {}, Nudge: func() {},
 	}
 	s.peek = s.readFrom
 	s.in = resp.NewReader(srv.inputLimits())
 	s.call.Session, s.call.work = s, newWorkspace(srv.catalog)
 	s.reset()
+	s.remark()
 	s.active.Store(s.born.UnixMilli())
 	srv.clients.add(s)
 	srv.stats.connections.Add(1)
@@ -167,6 +169,7 @@ func (s *Session) reset() {
 
 func (s *Session) setAuthed(ok bool) {
 	s.authed = ok
+	s.known = s.known || ok
 	s.in.SetAuthenticated(ok)
 }
 
@@ -213,7 +216,7 @@ func (s *Session) Output() []byte { return s.out[s.sent:] }
 func (s *Session) Sent(n int) {
 	s.sent += n
 	s.srv.stats.bytesOut.Add(int64(n))
-	s.mark = len(s.out) - s.sent + flushBytes
+	s.remark()
 	if s.inbox.ahead.Load() > 0 {
 		s.sentPushes(int64(len(s.out) - s.sent))
 	}

@@ -133,6 +133,9 @@ func (r *Reader) makeRoom(least int) {
 		// The last argument: the end of the command is known.
 		size = min(size, r.pos-r.start+r.need)
 	}
+	if r.guest {
+		size = min(size, guestMaxCommandBytes)
+	}
 	r.move(make([]byte, max(size, held+least)))
 }
 

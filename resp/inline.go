@@ -19,6 +19,10 @@ func (r *Reader) readInline() bool {
 			r.err = errQuotes
 			return false
 		}
+		if r.guest && len(r.spans) == guestMaxWords {
+			r.err = errGuestMultibulkLength
+			return false
+		}
 		r.spans = append(r.spans, span{from, s.out + r.pos - r.start})
 	}
 	r.pos += at + 1

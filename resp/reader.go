@@ -54,7 +54,8 @@ func (r *Reader) SetLimits(limits Limits) { r.limits = limits.withDefaults() }
 
 // SetAuthenticated says whether the client is trusted with commands of more
 // than 10 arguments and arguments of more than 16 KiB. A Reader starts
-// trusting. While it does not, each command should be executed before the
+// trusting. While it does not, it holds no command of more than 32 KiB and no
+// line of more than 16 KiB or 128 words, and each command should be executed before the
 // next is asked for: it may be the AUTH that lifts the limit.
 func (r *Reader) SetAuthenticated(trusted bool) { r.guest = !trusted }
 
@@ -156,8 +157,13 @@ func (r *Reader) readBulkLength() bool {
 		return false
 	}
 	r.pos += width
-	if n > int64(r.limits.MaxCommandBytes-(r.pos-r.start)-len("\r\n")) {
+	whole := n + int64(r.pos-r.start+len("\r\n"))
+	switch {
+	case whole > int64(r.limits.MaxCommandBytes):
 		r.err = errCommand
+		return false
+	case r.guest && whole > guestMaxCommandBytes:
+		r.err = errGuestBulkLength
 		return false
 	}
 	r.need = int(n) + len("\r\n")
@@ -210,7 +216,7 @@ func (r *Reader) findLineEnd(terminator byte, tooLong ProtocolError) int {
 	if i >= 0 {
 		arrived = r.scan - r.pos
 	}
-	if arrived > r.limits.MaxInline {
+	if arrived > r.limits.MaxInline || r.guest && arrived > guestMaxInline {
 		r.err = tooLong
 		return -1
 	}
@@ -226,7 +232,11 @@ func (r *Reader) take() [][]byte {
 	if len(r.slab)-r.used < n {
 		// The old slab lives on in the commands that were taken from it.
 		r.mark()
-		r.slab = make([][]byte, max(2*len(r.slab), n))
+		size := 2 * len(r.slab)
+		if r.guest {
+			size = guestMaxWords // its commands are executed one by one
+		}
+		r.slab = make([][]byte, max(size, n))
 		r.used = 0
 	}
 	args := r.slab[r.used : r.used+n : r.used+n]

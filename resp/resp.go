@@ -94,10 +94,14 @@ type Limits struct {
 }
 
 // What a client may send before it has authenticated: enough for AUTH and
-// HELLO with all their options, as in Redis.
+// HELLO with all their options. The first two are Redis's; the others bound
+// what it can make a Reader hold, so that many of them cost little.
 const (
-	guestMaxArgs = 10
-	guestMaxBulk = 16 << 10
+	guestMaxArgs         = 10
+	guestMaxBulk         = 16 << 10
+	guestMaxInline       = 16 << 10  // a line
+	guestMaxWords        = pageSpans // in a line
+	guestMaxCommandBytes = 32 << 10
 )
 
 // withDefaults fills in the fields that were left out.

@@ -105,6 +105,9 @@ var wireCases = []wireCase{
 	{name: "guest with 16 KiB", guest: true, in: "*1\r\n$16384\r\n", want: `?12`},
 	{name: "guest with more", guest: true, in: "*1\r\n$16385\r\n", want: `!unauthenticated bulk length`},
 	{name: "guest with wrong length", guest: true, in: "*1\r\n$-5\r\n", want: `!invalid bulk length`},
+	{name: "guest with a long line", guest: true, ours: true, in: "PING\r\n" + strings.Repeat("a", 16<<10) + "\r\n", want: `"PING"|!too big inline request`},
+	{name: "guest with many words", guest: true, ours: true, in: strings.Repeat("a ", 129) + "\r\n", want: `!unauthenticated multibulk length`},
+	{name: "guest with a long command", guest: true, ours: true, in: "*3\r\n" + strings.Repeat("$16000\r\n"+strings.Repeat("a", 16000)+"\r\n", 2) + "$800\r\n", want: `!unauthenticated bulk length`},
 	{name: "guest with words", guest: true, in: "a b c d e f g h i j k l\r\n", want: `"a" "b" "c" "d" "e" "f" "g" "h" "i" "j" "k" "l"`},
 }
 
