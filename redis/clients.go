@@ -50,19 +50,6 @@ func (cs *clients) all() []*Session {
 	return sessions
 }
 
-// Full says whether maxclients are connected, and counts it if so: one more
-// is to be answered with FullReply and turned away.
-func (srv *Server) Full() bool {
-	if srv.clients.count() < int(srv.config.maxClients.Load()) {
-		return false
-	}
-	srv.stats.rejected.Add(1)
-	return true
-}
-
-// FullReply is what a client is told that is turned away.
-const FullReply = "-ERR max number of clients reached\r\n"
-
 // identity is what a client says about itself.
 type identity struct {
 	name, library, libraryVersion string

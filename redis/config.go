@@ -53,6 +53,7 @@ type config struct {
 	timeout    atomic.Int64 // seconds a client may be idle; 0: for ever
 	keepAlive  atomic.Int64 // seconds
 	queryLimit atomic.Int64 // bytes of one command
+	protected  atomic.Bool  // without a password only clients of this machine are let in
 
 	outputLimits atomic.Pointer[outputLimits]
 }
@@ -64,6 +65,7 @@ func (cf *config) init(o Options) {
 	limits := defaultOutputLimits
 	cf.outputLimits.Store(&limits)
 	cf.queryLimit.Store(1 << 30)
+	cf.protected.Store(!o.Exposed)
 }
 
 func (cf *config) password() string { return *cf.pass.Load() }

@@ -95,7 +95,6 @@ oom-score-adj-values text 0 200 800
 pidfile fixed 
 proc-title-template text {title} {listen-addr} {server-mode}
 propagation-error-behavior ignore|panic|panic-on-replicas ignore
-protected-mode yesno yes
 rdb-del-sync-files yesno no
 rdb-save-incremental-fsync yesno yes
 rdbchecksum fixed yes

@@ -93,6 +93,7 @@ func serverParameters() []parameter {
 		counted("latency-monitor-threshold", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.millisWatched }, refresh),
 		counted("acllog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.acl.log.limit }, nil),
 		{name: "acl-pubsub-default", get: channelDefault, set: setChannelDefault},
+		{name: "protected-mode", get: protectedText, set: setProtected},
 		{name: "aclfile", get: func(srv *Server) string { return srv.acl.file }},
 		{name: "dbfilename", get: func(srv *Server) string { return filepath.Base(srv.opts.Path) }},
 		{name: "dir", get: directory},

@@ -36,6 +36,7 @@ type Options struct {
 	Password   string // what AUTH asks for; empty: nothing is asked
 	ACLFile    string // where ACL LOAD and ACL SAVE find users; empty: nowhere
 	MaxClients int    // more are turned away; 0: 10,000
+	Exposed    bool   // other machines need no password either: protected-mode no
 	Version    string // Firn's own version, for INFO and HELLO
 	Path       string // the store's file, for CONFIG GET and INFO
 	Port       int    // the TCP port, for INFO

@@ -54,12 +54,12 @@ func (l *loop) adopt(fd int) {
 		unix.Close(fd)
 		return
 	}
-	if l.server.redis.Full() {
-		unix.Write(fd, []byte(redis.FullReply))
+	peer, local, near := addressesOf(fd)
+	if text := l.server.redis.Refusal(near); text != "" {
+		unix.Write(fd, []byte(text))
 		unix.Close(fd)
 		return
 	}
-	peer, local := addressesOf(fd)
 	tune(fd, int(l.server.redis.KeepAliveSeconds()))
 	if err := l.watch(fd, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET); err != nil {
 		l.server.opts.Logger.Warn("client refused", "client", peer, "error", err)
@@ -253,21 +253,35 @@ func fileOf(l net.Listener) (*os.File, error) {
 	return nil, errNoSocket
 }
 
-// addressesOf are both ends of a socket as CLIENT LIST shows them.
-func addressesOf(fd int) (peer, local string) {
+// addressesOf are both ends of a socket as CLIENT LIST shows them, and whether
+// the client is on this machine.
+func addressesOf(fd int) (peer, local string, near bool) {
 	ours, err := unix.Getsockname(fd)
 	if err != nil {
-		return "?:0", "?:0"
+		return "?:0", "?:0", false
 	}
 	local = addressText(ours)
 	if _, ok := ours.(*unix.SockaddrUnix); ok {
-		return local, local
+		return local, local, true
 	}
 	theirs, err := unix.Getpeername(fd)
 	if err != nil {
-		return "?:0", local
+		return "?:0", local, false
 	}
-	return addressText(theirs), local
+	return addressText(theirs), local, isNear(theirs)
+}
+
+// isNear says whether an address is one of this machine's for itself.
+func isNear(a unix.Sockaddr) bool {
+	switch a := a.(type) {
+	case *unix.SockaddrInet4:
+		return net.IP(a.Addr[:]).IsLoopback()
+	case *unix.SockaddrInet6:
+		return net.IP(a.Addr[:]).IsLoopback()
+	case *unix.SockaddrUnix:
+		return true
+	}
+	return false
 }
 
 func addressText(a unix.Sockaddr) string {

@@ -21,8 +21,9 @@ func (s *Server) Go(conn net.Conn) {
 		conn.Close()
 		return
 	}
-	if s.redis.Full() {
-		io.WriteString(conn, redis.FullReply)
+	if text := s.redis.Refusal(isLocal(conn.RemoteAddr())); text != "" {
+		conn.SetWriteDeadline(time.Now().Add(refusalTimeout))
+		io.WriteString(conn, text)
 		conn.Close()
 		return
 	}
@@ -35,6 +36,21 @@ func (s *Server) Go(conn net.Conn) {
 		defer s.mu.Unlock()
 		delete(s.conns, conn)
 	}()
+}
+
+// refusalTimeout is how long a client that is turned away may take to be told.
+const refusalTimeout = 100 * time.Millisecond
+
+// isLocal says whether a client at this address is on this machine. What is
+// no IP address is a Unix socket, or a pipe inside the process.
+func isLocal(a net.Addr) bool {
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	case *net.UnixAddr:
+		return true
+	}
+	return a.Network() == "pipe"
 }
 
 // hangUp makes the goroutines of all connections end when they next read.

@@ -31,6 +31,7 @@ type running struct {
 	t       *testing.T
 	store   *firn.Store
 	redis   *redis.Server
+	server  *Server
 	address string
 	unix    string
 	stop    context.CancelFunc
@@ -52,7 +53,7 @@ func start(t *testing.T, o Options, ro redis.Options) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.address = s.Addrs()[0].String()
+	r.server, r.address = s, s.Addrs()[0].String()
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	go func() { r.ended <- s.Run(ctx) }()

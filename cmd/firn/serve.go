@@ -56,8 +56,11 @@ SIGINT and SIGTERM end the server: it finishes the writes that it accepted and
 closes the file. A second signal ends it at once, which loses nothing that was
 answered.`
 
-func serveCommand() *cobra.Command {
-	s := &settings{
+func serveCommand() *cobra.Command { return serveFlags(&settings{}) }
+
+// serveFlags is the command that fills in s.
+func serveFlags(s *settings) *cobra.Command {
+	*s = settings{
 		memory:    256 << 20,
 		retention: retentionValue(24 * time.Hour),
 		walMax:    256 << 20,
@@ -100,7 +103,7 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&s.aclFile, "aclfile", "", "file with users, as ACL SAVE writes it")
 	f.StringArrayVar(&s.users, "user", nil, "a user and its rules, such as \"app on >secret ~app:* +@all\"; may be given more than once")
 	f.IntVar(&s.maxClients, "maxclients", 10_000, "how many clients may be connected")
-	f.Var(&s.protected, "protected-mode", "whether to refuse other addresses than loopback without a password")
+	f.Var(&s.protected, "protected-mode", "whether to refuse clients of other machines while there is no password")
 	f.Var(levelValue{&s.level}, "log-level", "debug, info, warn or error")
 	f.Var(&s.format, "log-format", "text or json; by default text on a terminal and json elsewhere")
 	f.IntVar(&s.loops, "loops", 1, "event loops")
@@ -125,25 +128,20 @@ func (s *settings) validate() error {
 	if s.aclFile != "" && len(s.users) > 0 {
 		return usageError{errors.New("--user and --aclfile: put the users into the file")}
 	}
-	if s.password == "" && s.aclFile == "" && len(s.users) == 0 {
-		if err := s.checkListen(); err != nil {
-			return err
-		}
-	}
 	if s.pprof != "" && !isLoopback(s.pprof) {
 		return usageError{fmt.Errorf("--pprof %s: only loopback addresses", s.pprof)}
 	}
 	return nil
 }
 
-// checkListen refuses to let anyone in from other machines.
-func (s *settings) checkListen() error {
+// warnOpen tells that clients of other machines will be refused, where they
+// were meant to come.
+func (s *settings) warnOpen(logger *slog.Logger) {
 	for _, address := range s.listen {
 		if s.protected.text != "no" && !isLoopback(address) {
-			return usageError{fmt.Errorf("--listen %s: anyone could connect without a password: set FIRN_REQUIREPASS, or --protected-mode no if that is meant", address)}
+			logger.Warn("only clients of this machine are let in: set FIRN_REQUIREPASS, or --protected-mode no if others need no password", "listen", address)
 		}
 	}
-	return nil
 }
 
 // loadUsers gives the server the users of the flags or of the file.
@@ -155,9 +153,6 @@ func (s *settings) loadUsers(shared *redis.Server) error {
 		if err := shared.SetUser(user); err != nil {
 			return usageError{fmt.Errorf("--user: %w", err)}
 		}
-	}
-	if shared.Open() {
-		return s.checkListen()
 	}
 	return nil
 }
@@ -220,18 +215,18 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	}()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	shared := redis.New(store, redis.Options{
-		Databases: s.databases, Password: s.password, ACLFile: s.aclFile, MaxClients: s.maxClients, Version: version,
-		Path: s.path, Port: firstPort(s.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
-		Anonymous: s.audit.text == "off",
-		Logger:    logger, Level: &s.level, Shutdown: end,
-	})
+	options := s.redisOptions()
+	options.Logger, options.Shutdown = logger, end
+	shared := redis.New(store, options)
 	if err := s.loadUsers(shared); err != nil {
 		return err
 	}
 	srv, err := server.Listen(shared, server.Options{Listen: s.listen, Unix: s.unix, Loops: s.loops, Logger: logger})
 	if err != nil {
 		return fmt.Errorf("cannot serve %s: %w", s.path, err)
+	}
+	if shared.Open() {
+		s.warnOpen(logger)
 	}
 	defer context.AfterFunc(ctx, shared.EndBackups)()
 	logger.Info("ready", "path", s.path, "listen", addresses(srv.Addrs()), "fsync", s.fsync.String(), "memory", s.memory.String(),
@@ -246,6 +241,15 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 		return fmt.Errorf("serving %s failed: %w", s.path, err)
 	}
 	return nil
+}
+
+// redisOptions are what the server is told by flags.
+func (s *settings) redisOptions() redis.Options {
+	return redis.Options{
+		Databases: s.databases, Password: s.password, ACLFile: s.aclFile, MaxClients: s.maxClients, Version: version,
+		Path: s.path, Port: firstPort(s.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
+		Anonymous: s.audit.text == "off", Exposed: s.protected.text == "no", Level: &s.level,
+	}
 }
 
 // storeMemory is the store's memory option for a flag: 0 means none there.

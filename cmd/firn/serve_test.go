@@ -1,0 +1,48 @@
+package main
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// What serve makes of its flags before it opens anything.
+
+// settingsOf are the settings that flags give.
+func settingsOf(t *testing.T, flags ...string) *settings {
+	t.Helper()
+	s := &settings{}
+	c := serveFlags(s)
+	if err := c.ParseFlags(flags); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestProtectedModeIsNotJudgedAtTheStart, since a password may come later: it
+// is told, unless it was asked for.
+func TestProtectedModeIsNotJudgedAtTheStart(t *testing.T) {
+	const told = "only clients of this machine are let in"
+	for _, tt := range []struct {
+		flags []string
+		tells bool
+		open  bool
+	}{
+		{[]string{"--listen", "127.0.0.1:0"}, false, false},
+		{[]string{"--listen", "0.0.0.0:0"}, true, false},
+		{[]string{"--listen", "0.0.0.0:0", "--protected-mode", "no"}, false, true},
+	} {
+		s := settingsOf(t, tt.flags...)
+		if err := s.validate(); err != nil {
+			t.Errorf("%q: got %v, want no error", tt.flags, err)
+		}
+		var log strings.Builder
+		s.warnOpen(slog.New(slog.NewTextHandler(&log, nil)))
+		if got := strings.Contains(log.String(), told); got != tt.tells {
+			t.Errorf("%q: got log %q, want to be warned: %t", tt.flags, log.String(), tt.tells)
+		}
+		if got := s.redisOptions().Exposed; got != tt.open {
+			t.Errorf("%q: got exposed %t, want %t", tt.flags, got, tt.open)
+		}
+	}
+}
