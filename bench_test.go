@@ -216,3 +216,36 @@ func BenchmarkView(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkCountVersions finds the newest and the oldest of 200,000 versions of
+// a document: whoever numbers versions knows then how many there are.
+func BenchmarkCountVersions(b *testing.B) {
+	const versions, batch = 200_000, 10_000
+	s, documents := openBench(b, Options{Durability: None, TailEntries: 10_000}) // in memory and in the file
+	done := make(chan updated, 1)
+	for n := 0; n < versions; n += batch {
+		put := func(_ int, tx *Tx) error { return tx.Put(documents, benchID(1), benchValue) }
+		checked(b, s.Submit(&calls{n: batch, transact: put, done: done}))
+		checked(b, (<-done).err)
+	}
+	count := func(r Reader) error {
+		newest, err := r.Last(documents, benchID(1))
+		for oldest, failed := range r.Versions(documents, benchID(1), VersionRange{Limit: 1}) {
+			if err = errors.Join(err, failed); err == nil && (oldest.Prev != 0 || newest.Prev == 0) {
+				return fmt.Errorf("got %v and %v for the oldest and the newest", oldest, newest)
+			}
+		}
+		return err
+	}
+	b.Run("versions=200000/in=snapshot", func(b *testing.B) {
+		for b.Loop() {
+			checked(b, s.View(func(snap *Snapshot) error { return count(snap) }))
+		}
+	})
+	b.Run("versions=200000/in=transaction", func(b *testing.B) {
+		for b.Loop() {
+			_, err := s.Update(b.Context(), func(tx *Tx) error { return count(tx) })
+			checked(b, err)
+		}
+	})
+}

@@ -214,9 +214,9 @@ func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, er
 		return oldest, nil
 	}
 	held := s.held.Oldest(s.opts.Now())
-	survivor, n, err := lastOf(present.Versions(t.def, id, VersionRange{To: held, Newest: true, Limit: versions}))
+	survivor, n, err := present.Back(t.def, id, held, versions)
 	if err == nil && survivor == nil { // nothing that was held, or held on to
-		survivor, _, err = lastOf(present.Versions(t.def, id, VersionRange{From: held, Limit: 1}))
+		survivor, err = oneOf(present.Versions(t.def, id, VersionRange{From: held, Limit: 1}))
 	}
 	switch {
 	case err != nil:
@@ -231,15 +231,10 @@ func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, er
 	return oldest, nil
 }
 
-// lastOf is the last of some versions, nil if there is none, and how many they
-// are.
-func lastOf(versions iter.Seq2[*Document, error]) (last *Document, n int, err error) {
+// oneOf is the only one of some versions, nil if there is none.
+func oneOf(versions iter.Seq2[*Document, error]) (only *Document, err error) {
 	for doc, err := range versions {
-		if err != nil {
-			return nil, 0, err
-		}
-		last = doc
-		n++
+		return doc, err
 	}
-	return last, n, nil
+	return nil, nil
 }

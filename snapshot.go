@@ -55,7 +55,9 @@ type Reader interface {
 	// Holds says whether Ordered would find the range in memory.
 	Holds(x *Index, prefix []byte) bool
 
-	// Versions walks the versions of one document, tombstones included.
+	// Versions walks the versions of one document, tombstones included, as far
+	// back as it can be read, without a gap. With a Limit it costs as much as it
+	// yields: the oldest version is found at once, however many there are.
 	Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error]
 
 	// Author is who wrote a version; nobody if that was not said. A version

@@ -273,20 +273,33 @@ func (r *Run) Newer(x schema.IndexID, key string, ts schema.Timestamp) bool {
 	return ok && e.TS > ts
 }
 
-// Versions appends the entries of one key with from < ts <= to, oldest first.
-func (r *Run) Versions(dst []schema.Entry, x schema.IndexID, key string, from, to schema.Timestamp) []schema.Entry {
+// Earliest appends the oldest entries of one key with from < ts <= to, oldest
+// first, at most n of them. What it costs does not depend on how many there
+// are.
+func (r *Run) Earliest(dst []schema.Entry, x schema.IndexID, key string, from, to schema.Timestamp, n int) []schema.Entry {
 	r.lockSorted()
 	defer r.mu.RUnlock()
 	start := len(dst)
-	for _, p := range r.parts() {
-		for _, e := range p[p.after(schema.Entry{Index: x, Key: key, TS: from}):] {
-			if e.Index != x || e.Key != key || e.TS > to {
-				break
+	for _, level := range slices.Backward(r.levels) {
+		for _, p := range level { // mostly the next ones in time
+			begin := p.after(schema.Entry{Index: x, Key: key, TS: from})
+			had := len(dst)
+			for _, e := range p[begin:min(begin+n, len(p))] {
+				if e.Index != x || e.Key != key || e.TS > to {
+					break
+				}
+				dst = append(dst, e)
 			}
-			dst = append(dst, e)
+			if len(dst) == had {
+				continue
+			}
+			slices.SortFunc(dst[start:], compare)
+			if len(dst) >= start+n {
+				dst = dst[:start+n]
+				to = dst[start+n-1].TS - 1
+			}
 		}
 	}
-	slices.SortFunc(dst[start:], compare)
 	return dst
 }
 
@@ -297,17 +310,27 @@ func (r *Run) Latest(dst []schema.Entry, x schema.IndexID, key string, from, to 
 	r.lockSorted()
 	defer r.mu.RUnlock()
 	start := len(dst)
-	for _, p := range r.parts() {
-		end := p.after(schema.Entry{Index: x, Key: key, TS: to})
-		for i := end - 1; i >= max(end-n, 0); i-- {
-			if e := p[i]; e.Index != x || e.Key != key || e.TS <= from {
-				break
+	for _, level := range r.levels {
+		for _, p := range slices.Backward(level) { // mostly the ones before in time
+			end := p.after(schema.Entry{Index: x, Key: key, TS: to})
+			had := len(dst)
+			for i := end - 1; i >= max(end-n, 0); i-- {
+				if e := p[i]; e.Index != x || e.Key != key || e.TS <= from {
+					break
+				}
+				dst = append(dst, p[i])
 			}
-			dst = append(dst, p[i])
+			if len(dst) == had {
+				continue
+			}
+			slices.SortFunc(dst[start:], func(a, b schema.Entry) int { return compare(b, a) })
+			if len(dst) >= start+n {
+				dst = dst[:start+n]
+				from = dst[start+n-1].TS
+			}
 		}
 	}
-	slices.SortFunc(dst[start:], func(a, b schema.Entry) int { return compare(b, a) })
-	return dst[:min(len(dst), start+n)]
+	return dst
 }
 
 // Slice appends up to n entries in order, all versions, behind after; the

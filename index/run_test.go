@@ -137,14 +137,15 @@ func checkAt(t *testing.T, r *Run, want reference, x schema.IndexID, key string,
 			versions = append(versions, e)
 		}
 	}
-	if got := r.Versions(nil, x, key, at/2, at); !slices.Equal(got, versions) {
-		t.Fatalf("Versions(%d, %q, %d, %d):\n got %v\nwant %v", x, key, at/2, at, got, versions)
-	}
-	slices.Reverse(versions)
-	for _, n := range []int{1, 2, 100} {
-		newest := versions[:min(n, len(versions))]
-		if got := r.Latest(nil, x, key, at/2, at, n); !slices.Equal(got, newest) {
-			t.Fatalf("Latest(%d, %q, %d, %d, %d):\n got %v\nwant %v", x, key, at/2, at, n, got, newest)
+	newest := slices.Clone(versions)
+	slices.Reverse(newest)
+	for _, n := range []int{1, 2, 100, len(versions) + 1} {
+		few := min(n, len(versions))
+		if got := r.Earliest(nil, x, key, at/2, at, n); !slices.Equal(got, versions[:few]) {
+			t.Fatalf("Earliest(%d, %q, %d, %d, %d):\n got %v\nwant %v", x, key, at/2, at, n, got, versions[:few])
+		}
+		if got := r.Latest(nil, x, key, at/2, at, n); !slices.Equal(got, newest[:few]) {
+			t.Fatalf("Latest(%d, %q, %d, %d, %d):\n got %v\nwant %v", x, key, at/2, at, n, got, newest[:few])
 		}
 	}
 }
@@ -225,7 +226,7 @@ func TestRunMayBeReadWhileItGrows(t *testing.T) {
 				if e, ok := runs.Active.At(x, "k", ts); !ok || e.TS != ts {
 					t.Errorf("newest at %d: got %v, %t, want it", ts, e, ok)
 				}
-				if got := len(runs.Active.Versions(nil, x, "k", 0, ts)); got != int(ts) {
+				if got := len(runs.Active.Earliest(nil, x, "k", 0, ts, int(ts)+1)); got != int(ts) {
 					t.Errorf("versions up to %d: got %d, want all", ts, got)
 				}
 			}

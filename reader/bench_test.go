@@ -98,3 +98,56 @@ func fillGroup(g *rig, size, step int) {
 		return nil
 	})
 }
+
+// BenchmarkVersionsOfALongHistory finds the oldest and the newest of 200,000
+// versions of a document, and one that is 1,000 versions back.
+func BenchmarkVersionsOfALongHistory(b *testing.B) {
+	const versions = 200_000
+	id := thing("g", 1)
+	for _, place := range []string{"tail", "file", "both"} {
+		g := newRig(b, 0)
+		for n := 0; n < versions; n += 1000 {
+			if n == versions/2 && place == "both" {
+				g.merge(-1)
+			}
+			var all []func(tx) error
+			for range 1000 {
+				all = append(all, func(x tx) error { return x.put(plain, id, "v") })
+			}
+			g.must(all...)
+		}
+		if place == "file" {
+			g.merge(-1)
+		}
+		for name, read := range map[string]func(v *View) error{
+			"oldest": func(v *View) (err error) { return one(v, id, VersionRange{Limit: 1}) },
+			"newest": func(v *View) (err error) { return one(v, id, VersionRange{Limit: 1, Newest: true}) },
+			"back": func(v *View) (err error) {
+				_, n, err := v.Back(plain, string(id), v.at, 1000)
+				if n != 1000 {
+					return fmt.Errorf("got %d versions", n)
+				}
+				return err
+			},
+		} {
+			b.Run(fmt.Sprintf("in=%s/version=%s", place, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					v := new(View)
+					v.Reset(g.head, false)
+					if err := read(v); err != nil {
+						b.Fatal(err)
+					}
+					v.Close()
+				}
+			})
+		}
+	}
+}
+
+func one(v *View, id []byte, r VersionRange) error {
+	for _, err := range v.Versions(plain, string(id), r) {
+		return err
+	}
+	return ErrNotFound
+}

@@ -20,7 +20,7 @@ type VersionRange struct {
 const versionPage = 256
 
 // Versions walks the versions of a document that the view can see, tombstones
-// included.
+// included. With a Limit it costs as much as it yields, however many there are.
 func (v *View) Versions(t *index.Table, id string, r VersionRange) iter.Seq2[*schema.Row, error] {
 	return func(yield func(*schema.Row, error) bool) {
 		if v.hot {
@@ -48,6 +48,32 @@ func (v *View) Versions(t *index.Table, id string, r VersionRange) iter.Seq2[*sc
 	}
 }
 
+// countPage is versionPage where entries are only counted.
+const countPage = 1024
+
+// Back is the n-th newest of the versions of a document up to to, or the oldest
+// if there are not so many; nil if there is none. count is how many it is back,
+// at most n. It reads one row, whatever n is.
+func (v *View) Back(t *index.Table, id string, to schema.Timestamp, n int) (row *schema.Row, count int, err error) {
+	if v.hot {
+		return nil, 0, ErrCold
+	}
+	var last schema.Entry
+	w := walk{v: v, t: t, id: id, from: -1, to: min(to, v.at), page: min(n, countPage)}
+	w.each(true, func(e schema.Entry) bool {
+		last = e
+		count++
+		return count < n
+	}, func(failed error) { err = failed })
+	if err == nil && count > 0 {
+		row, err = v.version(t, id, last.TS)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("count versions of %q in %s: %w", id, t.Name, err)
+	}
+	return row, count, nil
+}
+
 // walk visits the index entries of one document: those of the tail, which are
 // few and newer, and those of the file page by page. A merge in progress may
 // have put entries of the tail into the file already; they are visited once.
@@ -60,32 +86,69 @@ type walk struct {
 }
 
 func (w *walk) each(newest bool, visit func(schema.Entry) bool, fail func(error)) {
+	active, frozen := w.v.runs.Active, w.v.runs.Frozen
 	if newest {
-		for _, run := range []*index.Run{w.v.runs.Active, w.v.runs.Frozen} {
-			if run != nil && !w.back(run, visit) {
-				return
-			}
+		if w.back(active, visit) && w.back(frozen, visit) {
+			w.file(true, visit, fail)
 		}
-		w.file(true, visit, fail)
 		return
 	}
-	x := schema.ByID(w.t.ID)
-	var tail []schema.Entry
-	if w.v.runs.Frozen != nil {
-		tail = w.v.runs.Frozen.Versions(tail, x, w.id, w.from, w.to)
+	first, last, ok := w.inTail()
+	if ok {
+		w.to = first - 1 // everything in the file before it is older
 	}
-	tail = w.v.runs.Active.Versions(tail, x, w.id, w.from, w.to)
-	if len(tail) > 0 {
-		w.to = tail[0].TS - 1 // everything in the file before it is older
+	if w.file(false, visit, fail) && ok {
+		w.from, w.to = max(w.from, first-1), last
+		_ = w.forth(frozen, visit) && w.forth(active, visit)
 	}
-	if w.file(false, visit, fail) {
-		visitAll(tail, visit)
+}
+
+// inTail is where the tail's entries begin and end. What a transaction writes
+// while it walks comes after them.
+func (w *walk) inTail() (first, last schema.Timestamp, ok bool) {
+	var one [1]schema.Entry
+	for _, run := range [...]*index.Run{w.v.runs.Frozen, w.v.runs.Active} {
+		if run == nil {
+			continue
+		}
+		if found := run.Earliest(one[:0], schema.ByID(w.t.ID), w.id, w.from, w.to, 1); len(found) > 0 && !ok {
+			first, ok = found[0].TS, true
+		}
+		if found := run.Latest(one[:0], schema.ByID(w.t.ID), w.id, w.from, w.to, 1); len(found) > 0 {
+			last = found[0].TS
+		}
 	}
+	return first, last, ok
+}
+
+// forth visits the entries of a run of the tail page by page, and leaves those
+// behind them; false if it was told to stop.
+func (w *walk) forth(run *index.Run, visit func(schema.Entry) bool) bool {
+	if run == nil {
+		return true
+	}
+	var page []schema.Entry
+	for w.from < w.to {
+		page = run.Earliest(page[:0], schema.ByID(w.t.ID), w.id, w.from, w.to, w.page)
+		if !visitAll(page, visit) {
+			return false
+		}
+		if len(page) > 0 {
+			w.from = page[len(page)-1].TS
+		}
+		if len(page) < w.page {
+			break
+		}
+	}
+	return true
 }
 
 // back visits the entries of a run of the tail page by page, newest first, and
 // leaves those before them; false if it was told to stop.
 func (w *walk) back(run *index.Run, visit func(schema.Entry) bool) bool {
+	if run == nil {
+		return true
+	}
 	var page []schema.Entry
 	for w.from < w.to {
 		page = run.Latest(page[:0], schema.ByID(w.t.ID), w.id, w.from, w.to, w.page)
