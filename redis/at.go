@@ -39,10 +39,10 @@ func atRun(c *Call) error {
 		return err
 	}
 	inner := *c
-	inner.Cmd, inner.Args, inner.past = &e.Command, args, true
+	inner.Cmd, inner.Args = &e.Command, args
 	start := len(c.Reply.Buf)
-	err = s.srv.store.At(ts, func(snap *firn.Snapshot) error {
-		inner.R = snap
+	err = c.store.At(ts, func(snap *firn.Snapshot) error {
+		inner.View = c.at(snap)
 		return e.Run(&inner)
 	})
 	e.calls.Add(1)

@@ -66,7 +66,7 @@ const (
 // string. If width is not 0, the offset may be a number of fields of so many
 // bits, with a # before it.
 func parseBitOffset(c *Call, arg []byte, width int64) (int64, error) {
-	most, times := c.work.maxBulkBytes.Load()*8-1, int64(1)
+	most, times := c.maxBulkBytes.Load()*8-1, int64(1)
 	if width > 0 && len(arg) > 0 && arg[0] == '#' {
 		arg, times = arg[1:], width
 	}

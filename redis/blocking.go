@@ -59,22 +59,6 @@ func (s *Session) patience(u *unit, tx *firn.Tx) patience {
 	return parksNow
 }
 
-// signal tells who waits for a key that it was written. Nearly always that
-// is nobody, and costs one look.
-func (c *Call) signal(s *slot) {
-	if b := &c.Session.srv.blocked; b.waiting.Load() > 0 {
-		b.touch(s.db, s.name)
-	}
-}
-
-// signalDatabase tells everyone who waits for a key of a database that it
-// may be another one now.
-func (c *Call) signalDatabase(db int) {
-	if b := &c.Session.srv.blocked; b.waiting.Load() > 0 {
-		b.touchDatabase(db)
-	}
-}
-
 // parseTimeout reads the timeout of a blocking command, in seconds.
 func parseTimeout(arg []byte) (time.Duration, error) {
 	seconds, ok := resp.ParseDouble(arg)

@@ -7,12 +7,12 @@ import "github.com/firndb/firn"
 
 // walkList visits the items of a list in order, from the end if reverse. What
 // is visited belongs to the store.
-func (c *Call) walkList(k *keyDoc, limit int64, reverse bool, visit func(item []byte) error) error {
+func (v *View) walkList(k *keyDoc, limit int64, reverse bool, visit func(item []byte) error) error {
 	q, err := sequenceOf(k)
 	if err != nil {
 		return err
 	}
-	for it, err := range c.items(&q, 0, limited(q.length, limit), reverse) {
+	for it, err := range v.items(&q, 0, limited(q.length, limit), reverse) {
 		if err != nil {
 			return err
 		}
@@ -25,12 +25,12 @@ func (c *Call) walkList(k *keyDoc, limit int64, reverse bool, visit func(item []
 
 // walkSet visits the members of a set in the order of their bytes. A set that
 // has not as many as its key says is errDamaged.
-func (c *Call) walkSet(k *keyDoc, limit int64, visit func(member string) error) error {
-	prefix := c.elementPrefix(k.UID)
+func (v *View) walkSet(k *keyDoc, limit int64, visit func(member string) error) error {
+	prefix := v.prefixOf(k.UID)
 	prefixBytes := len(prefix)
-	r := firn.Range{Index: c.work.elements.ByID(), Prefix: prefix, Limit: int(limit)}
+	r := firn.Range{Index: v.elements.ByID(), Prefix: prefix, Limit: int(limit)}
 	var n int64
-	for item, err := range c.R.Scan(r) {
+	for item, err := range v.R.Scan(r) {
 		if err != nil {
 			return err
 		}
@@ -51,8 +51,8 @@ func (c *Call) walkSet(k *keyDoc, limit int64, visit func(member string) error) 
 
 // walkZSet visits the members of a sorted set by their scores, downwards if
 // reverse.
-func (c *Call) walkZSet(k *keyDoc, limit int64, reverse bool, visit func(member []byte, score float64) error) error {
-	return c.eachByRank(k, 0, limited(k.Length, limit), reverse, func(m rated) error {
+func (v *View) walkZSet(k *keyDoc, limit int64, reverse bool, visit func(member []byte, score float64) error) error {
+	return v.eachByRank(k, 0, limited(k.Length, limit), reverse, func(m rated) error {
 		return visit([]byte(m.member), m.score)
 	})
 }
@@ -66,10 +66,10 @@ func limited(n, limit int64) int64 {
 
 // newList stores the items of a list that begins, and returns the key document
 // that it needs. They are copied; there is at least one.
-func (c *Call) newList(items [][]byte) (keyDoc, error) {
-	q := sequence{uid: c.newUID()}
+func (v *View) newList(items [][]byte) (keyDoc, error) {
+	q := sequence{uid: v.newUID()}
 	for _, item := range items {
-		if err := c.push(&q, own(item), true); err != nil {
+		if err := v.push(&q, own(item), true); err != nil {
 			return keyDoc{}, err
 		}
 	}
@@ -77,13 +77,13 @@ func (c *Call) newList(items [][]byte) (keyDoc, error) {
 }
 
 // newSet is newList for the members of a set, which are different ones.
-func (c *Call) newSet(members [][]byte) (keyDoc, error) {
-	k := keyDoc{Kind: kindSet, UID: c.newUID(), Length: int64(len(members))}
+func (v *View) newSet(members [][]byte) (keyDoc, error) {
+	k := keyDoc{Kind: kindSet, UID: v.newUID(), Length: int64(len(members))}
 	for _, member := range members {
-		if !c.work.encodings.setFits(k.Length, member) {
+		if !v.encodings.setFits(k.Length, member) {
 			k.Encoding = large
 		}
-		if err := c.Tx.Put(c.work.elements, c.elementID(k.UID, member), noValue); err != nil {
+		if err := v.Tx.Put(v.elements, v.elementID(k.UID, member), noValue); err != nil {
 			return keyDoc{}, err
 		}
 	}
@@ -91,9 +91,9 @@ func (c *Call) newSet(members [][]byte) (keyDoc, error) {
 }
 
 // newZSet is newSet for a sorted set. No score is NaN.
-func (c *Call) newZSet(members [][]byte, scores []float64) (keyDoc, error) {
+func (v *View) newZSet(members [][]byte, scores []float64) (keyDoc, error) {
 	var s slot
-	e := c.replaceZSet(&s)
+	e := v.replaceZSet(&s)
 	longest := 0
 	for _, member := range members {
 		longest = max(longest, len(member))
@@ -110,23 +110,23 @@ func (c *Call) newZSet(members [][]byte, scores []float64) (keyDoc, error) {
 // newHash is newSet for fields and values in turn. ends, if there are any, are
 // those of the fields, in ms, 0 for never; the fields that have ended are left
 // out, and the hash has no fields if all have.
-func (c *Call) newHash(items [][]byte, ends []int64) (keyDoc, error) {
-	h := openedHash{slot: slot{key: keyDoc{Kind: kindHash, UID: c.newUID()}}}
+func (v *View) newHash(items [][]byte, ends []int64) (keyDoc, error) {
+	h := openedHash{slot: slot{key: keyDoc{Kind: kindHash, UID: v.newUID()}}}
 	for i := 0; i < len(items); i += 2 {
 		field, end := items[i], int64(0)
 		if ends != nil {
 			end = ends[i/2]
 		}
-		if end != 0 && end <= c.now() {
+		if end != 0 && end <= v.now() {
 			continue
 		}
-		if err := c.putField(&h, c.elementID(h.key.UID, field), field, items[i+1], true); err != nil {
+		if err := v.putField(&h, v.elementID(h.key.UID, field), field, items[i+1], true); err != nil {
 			return keyDoc{}, err
 		}
 		if end == 0 {
 			continue
 		}
-		if err := c.setEnd(&h, field, 0, end); err != nil {
+		if err := v.setEnd(&h, field, 0, end); err != nil {
 			return keyDoc{}, err
 		}
 	}
@@ -135,11 +135,11 @@ func (c *Call) newHash(items [][]byte, ends []int64) (keyDoc, error) {
 }
 
 // storeList makes a list of items in place of whatever is in a slot.
-func (c *Call) storeList(s *slot, items [][]byte) error {
-	k, err := c.newList(items)
+func (v *View) storeList(s *slot, items [][]byte) error {
+	k, err := v.newList(items)
 	if err != nil {
 		return err
 	}
 	k.Created = s.key.Created
-	return c.write(s, k)
+	return v.write(s, k)
 }

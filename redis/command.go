@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
@@ -49,6 +48,7 @@ type Command struct {
 	Complexity string
 	Summary    string // one sentence
 	Differs    string // how it differs from Redis, where it does
+	Operation  string // what history calls what it writes; empty: Name
 	Run        func(*Call) error
 	Sub        []Command // subcommands of a container; Run is nil then
 }
@@ -56,20 +56,15 @@ type Command struct {
 // Call is one command being run. Reply is thrown away if Run fails, so a
 // client never sees half an answer.
 type Call struct {
+	View
 	Session *Session
 	Cmd     *Command
-	Args    [][]byte    // arguments after the name (and subcommand)
-	DB      int         // the selected database
-	R       firn.Reader // what to read from: a snapshot at any moment, or Tx
-	Tx      *firn.Tx    // nil unless Cmd has Writes; R is the same then
+	Args    [][]byte // arguments after the name (and subcommand)
 	Reply   resp.Writer
-	past    bool // R is a moment of the past that the command itself does not know of
 	Waited  bool // the command waited for a key, and runs again because one has come
 
 	patience patience // what a command with Blocks may do that finds nothing
 	wants    *wait    // what it waits for, once it has called wait
-
-	work *workspace // the session's own, made once by newWorkspace; never nil for a command that is not Local
 }
 
 // Error is an error whose text is for the client, code first: "WRONGTYPE …".

@@ -28,7 +28,7 @@ func add(c *Call, increment int64) error {
 		return errOverflow
 	}
 	c.Reply.Int(sum)
-	return c.changeString(&s, strconv.AppendInt(c.work.digits[:0], sum, 10), compact, "incrby")
+	return c.changeString(&s, c.keep(strconv.AppendInt(c.room(), sum, 10)), compact, "incrby")
 }
 
 // addInts is a+b; ok is false if that does not fit.

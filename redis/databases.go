@@ -42,24 +42,24 @@ var databaseCommands = []Command{
 	},
 }
 
-// view runs fn for a call that reads the present.
-func (c *Call) view(fn func(c *Call) error) error {
-	return c.Session.srv.store.View(func(snap *firn.Snapshot) error {
-		c.R = snap
-		return fn(c)
+// present calls fn with the call's database at present.
+func (c *Call) present(fn func(v *View) error) error {
+	return c.store.View(func(snap *firn.Snapshot) error {
+		v := c.at(snap)
+		return fn(&v)
 	})
 }
 
-// eachDatabase runs fn for the call on every database in turn, with what the
-// ids of its keys begin with.
-func (c *Call) eachDatabase(fn func(c *Call, prefix []byte) error) error {
-	inner := *c
-	for inner.DB = range c.work.databaseCount {
-		prefix, err := inner.keyPrefix()
+// eachDatabase calls fn with every database in turn, and with what the ids of
+// its keys begin with.
+func (v *View) eachDatabase(fn func(v *View, prefix []byte) error) error {
+	for db := range v.databaseCount {
+		one := v.in(db)
+		prefix, err := one.keyPrefix()
 		if err != nil {
 			return err
 		}
-		if err := fn(&inner, prefix); err != nil {
+		if err := fn(&one, prefix); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func dbSize(c *Call) error {
 	if err != nil {
 		return err
 	}
-	n, err := c.R.Count(c.work.keys, prefix)
+	n, err := c.R.Count(c.keys, prefix)
 	if err != nil {
 		return err
 	}
@@ -85,11 +85,11 @@ func dbSize(c *Call) error {
 
 // countExpired counts the keys under a prefix of ids that have expired and
 // were not swept yet.
-func (c *Call) countExpired(prefix string) (n int, err error) {
-	due := firn.Range{Index: c.work.expiry, To: tuple.AppendInt(nil, c.now())}
-	for item, err := range c.R.Scan(due) {
+func (v *View) countExpired(prefix string) (n int, err error) {
+	due := firn.Range{Index: v.expiry, To: tuple.AppendInt(nil, v.now())}
+	for item, err := range v.R.Scan(due) {
 		if errors.Is(err, firn.ErrCompacted) {
-			return c.countEnded(prefix) // a key of another database is forgotten
+			return v.countEnded(prefix) // a key of another database is forgotten
 		}
 		if err != nil {
 			return 0, err
@@ -97,7 +97,7 @@ func (c *Call) countExpired(prefix string) (n int, err error) {
 		if !strings.HasPrefix(item.Doc.ID, prefix) {
 			continue
 		}
-		_, ok, err := c.live(item.Doc) // a hash may have lost a field only
+		_, ok, err := v.live(item.Doc) // a hash may have lost a field only
 		if err != nil {
 			return 0, err
 		}
@@ -109,12 +109,12 @@ func (c *Call) countExpired(prefix string) (n int, err error) {
 }
 
 // countEnded is countExpired by a walk over all keys under the prefix.
-func (c *Call) countEnded(prefix string) (n int, err error) {
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.keys.ByID(), Prefix: []byte(prefix)}) {
+func (v *View) countEnded(prefix string) (n int, err error) {
+	for item, err := range v.R.Scan(firn.Range{Index: v.keys.ByID(), Prefix: []byte(prefix)}) {
 		if err != nil {
 			return 0, err
 		}
-		if _, ok, err := c.live(item.Doc); err != nil {
+		if _, ok, err := v.live(item.Doc); err != nil {
 			return 0, err
 		} else if !ok {
 			n++
@@ -136,7 +136,7 @@ func flushDB(c *Call) error {
 		return err
 	}
 	c.Reply.Simple("OK")
-	c.touchedAll()
+	c.witness.Changed(c.DB, nil)
 	return c.flush(c.DB)
 }
 
@@ -144,35 +144,35 @@ func flushAll(c *Call) error {
 	if err := checkFlushOptions(c.Args); err != nil {
 		return err
 	}
-	for db := range c.work.databaseCount {
+	for db := range c.databaseCount {
 		if err := c.flush(db); err != nil {
 			return err
 		}
 	}
-	c.touchedAll()
+	c.witness.Changed(c.DB, nil)
 	c.Reply.Simple("OK")
 	return nil
 }
 
 // flush gives a database a keyspace without keys. One that is empty keeps the
 // one that it has.
-func (c *Call) flush(db int) error {
-	space, err := c.keyspace(db)
+func (v *View) flush(db int) error {
+	space, err := v.keyspace(db)
 	if err != nil {
 		return err
 	}
-	n, err := c.R.Count(c.work.keys, appendUID(nil, space))
+	n, err := v.R.Count(v.keys, appendUID(nil, space))
 	if err != nil || n == 0 {
 		return err
 	}
-	return c.showKeyspace(db, space.nextKeyspace(c.Tx.Timestamp()))
+	return v.showKeyspace(db, space.nextKeyspace(v.Tx.Timestamp()))
 }
 
 // showKeyspace makes a database show a keyspace.
-func (c *Call) showKeyspace(db int, space uid) error {
-	c.signalDatabase(db)
+func (v *View) showKeyspace(db int, space uid) error {
+	v.witness.Awaited(db, nil)
 	id := tuple.AppendInt(nil, int64(db))
-	return c.Tx.Put(c.work.databases, id, appendDatabase(nil, c.Cmd.Name, space))
+	return v.Tx.Put(v.databases, id, appendDatabase(nil, v.Operation, space))
 }
 
 func swapDB(c *Call) error {
@@ -184,7 +184,7 @@ func swapDB(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if count := c.work.databaseCount; uint(first) >= uint(count) || uint(second) >= uint(count) {
+	if count := c.databaseCount; uint(first) >= uint(count) || uint(second) >= uint(count) {
 		return errDatabase
 	}
 	c.Reply.Simple("OK")
@@ -202,7 +202,7 @@ func swapDB(c *Call) error {
 	if err := c.showKeyspace(first, b); err != nil {
 		return err
 	}
-	c.touchedAll()
+	c.witness.Changed(c.DB, nil)
 	return c.showKeyspace(second, a)
 }
 

@@ -150,19 +150,19 @@ func debugPackedThreshold(c *Call, args [][]byte) error {
 }
 
 func debugObject(c *Call, args [][]byte) error {
-	return c.view(func(c *Call) error {
-		doc, k, ok, err := c.findLive(args[0])
+	return c.present(func(v *View) error {
+		doc, k, ok, err := v.findLive(args[0])
 		if err != nil {
 			return err
 		}
 		if !ok {
 			return errNoSuchKey
 		}
-		n, err := c.keyBytes(doc, &k)
+		n, err := v.keyBytes(doc, &k)
 		if err != nil {
 			return err
 		}
-		idle := max(c.now()-doc.TS.Millis(), 0) / 1000
+		idle := max(v.now()-doc.TS.Millis(), 0) / 1000
 		c.Reply.Simple(fmt.Sprintf("Value at:%#x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
 			int64(doc.TS), k.encodingName(), n, doc.TS.Millis()/1000&(1<<24-1), idle))
 		return nil
@@ -170,8 +170,8 @@ func debugObject(c *Call, args [][]byte) error {
 }
 
 func debugListpack(c *Call, args [][]byte) error {
-	return c.view(func(c *Call) error {
-		k, ok, err := c.find(args[0])
+	return c.present(func(v *View) error {
+		k, ok, err := v.find(args[0])
 		switch {
 		case err != nil:
 			return err
@@ -236,8 +236,8 @@ func (c *Call) populate(tx *firn.Tx, prefix []byte, from, to int64, size int) er
 	if err := tx.SetAuthor(c.Session.author); err != nil {
 		return err
 	}
-	inner := *c
-	inner.R, inner.work = tx, newWorkspace(c.work.catalog)
+	inner := newView(c.catalog, nil)
+	inner.R, inner.Tx, inner.DB, inner.Operation = tx, tx, c.DB, c.Operation
 	for i := from; i < to; i++ {
 		s, err := inner.open(fmt.Appendf(nil, "%s:%d", prefix, i))
 		if err != nil {
@@ -252,8 +252,7 @@ func (c *Call) populate(tx *firn.Tx, prefix []byte, from, to int64, size int) er
 			copy(sized, value)
 			value = sized
 		}
-		doc := newKeyDoc(c.Cmd.Name, &keyDoc{Kind: kindString, Version: s.version + 1, Length: int64(len(value)), Value: value})
-		if err := tx.Put(inner.work.keys, s.id, doc); err != nil {
+		if err := inner.write(&s, keyDoc{Kind: kindString, Length: int64(len(value)), Value: value}); err != nil {
 			return err
 		}
 	}
@@ -261,29 +260,28 @@ func (c *Call) populate(tx *firn.Tx, prefix []byte, from, to int64, size int) er
 }
 
 // digest is the state of a key as a hash: equal for equal states.
-func (c *Call) digest(key []byte) (sum [sha1.Size]byte, ok bool, err error) {
-	k, ok, err := c.find(key)
+func digest(v *View, key []byte) (sum [sha1.Size]byte, ok bool, err error) {
+	k, ok, err := v.find(key)
 	if err != nil || !ok {
 		return sum, false, err
 	}
-	state := *c
-	state.Reply = resp.Writer{}
-	if err := state.replyState(&k); err != nil {
+	var state resp.Writer
+	if err := replyState(v, &state, &k); err != nil {
 		return sum, false, err
 	}
 	h := sha1.New()
-	fmt.Fprintf(h, "%d %d %t ", c.DB, k.Kind, k.Expires != 0)
+	fmt.Fprintf(h, "%d %d %t ", v.DB, k.Kind, k.Expires != 0)
 	fmt.Fprintf(h, "%d ", len(key))
 	h.Write(key)
-	h.Write(state.Reply.Buf)
+	h.Write(state.Buf)
 	return [sha1.Size]byte(h.Sum(nil)), true, nil
 }
 
 func debugDigestValue(c *Call, args [][]byte) error {
-	return c.view(func(c *Call) error {
+	return c.present(func(v *View) error {
 		c.Reply.Array(len(args))
 		for _, key := range args {
-			sum, _, err := c.digest(key)
+			sum, _, err := digest(v, key)
 			if err != nil {
 				return err
 			}
@@ -296,8 +294,8 @@ func debugDigestValue(c *Call, args [][]byte) error {
 // debugDigest combines the digests of all keys, in whatever order.
 func debugDigest(c *Call, _ [][]byte) error {
 	var total [sha1.Size]byte
-	err := c.view(func(c *Call) error {
-		return c.eachDatabase(func(c *Call, prefix []byte) error { return c.addDigests(&total, own(prefix)) })
+	err := c.present(func(v *View) error {
+		return v.eachDatabase(func(v *View, prefix []byte) error { return addDigests(v, &total, prefix) })
 	})
 	if err != nil {
 		return err
@@ -307,16 +305,16 @@ func debugDigest(c *Call, _ [][]byte) error {
 }
 
 // addDigests adds the digests of the keys whose ids begin with prefix.
-func (c *Call) addDigests(total *[sha1.Size]byte, prefix []byte) error {
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.keys.ByID(), Prefix: prefix}) {
+func addDigests(v *View, total *[sha1.Size]byte, prefix []byte) error {
+	for item, err := range v.R.Scan(firn.Range{Index: v.keys.ByID(), Prefix: prefix}) {
 		if err != nil {
 			return err
 		}
-		key, err := c.subKey(item.Key, len(prefix))
+		key, err := v.subKey(item.Key, len(prefix))
 		if err != nil {
 			return err
 		}
-		sum, _, err := c.digest(own(key))
+		sum, _, err := digest(v, own(key))
 		if err != nil {
 			return err
 		}

@@ -122,14 +122,14 @@ func (c *Call) newGroup(u uid, serial int64, l *rdb.Group) error {
 		d := pendingEntry{id: restoredID(p.ID), consumer: m.name, delivered: p.Delivered, count: int64(p.Count)}
 		g.pending.add(d.id)
 		m.pending.add(d.id)
-		if err := c.Tx.Put(c.work.groups, c.pendingID(u, serial, d.id), d.encode()); err != nil {
+		if err := c.Tx.Put(c.groups, c.pendingID(u, serial, d.id), d.encode()); err != nil {
 			return err
 		}
 	}
 	for i := range members {
-		if err := c.Tx.Put(c.work.groups, c.consumerID(u, serial, members[i].name), members[i].encode()); err != nil {
+		if err := c.Tx.Put(c.groups, c.consumerID(u, serial, members[i].name), members[i].encode()); err != nil {
 			return err
 		}
 	}
-	return c.Tx.Put(c.work.groups, c.groupID(u, g.name), g.encode())
+	return c.Tx.Put(c.groups, c.groupID(u, g.name), g.encode())
 }

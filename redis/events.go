@@ -35,10 +35,10 @@ type reign struct {
 }
 
 // reigns lists what a database showed, oldest first. At least one is there.
-func (c *Call) reigns(db int) ([]reign, error) {
+func (v *View) reigns(db int) ([]reign, error) {
 	var all []reign
 	id := tuple.AppendInt(nil, int64(db))
-	for doc, err := range c.R.Versions(c.work.databases, id, firn.VersionRange{}) {
+	for doc, err := range v.R.Versions(v.databases, id, firn.VersionRange{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -64,14 +64,14 @@ func (c *Call) reigns(db int) ([]reign, error) {
 // chronicle is what happened in a database: its reigns, and through them the
 // history of each key.
 type chronicle struct {
-	c   *Call
+	v   *View
 	all []reign // oldest first, at least one
 }
 
 // chronicle is that of the call's database.
-func (c *Call) chronicle() (*chronicle, error) {
-	all, err := c.reigns(c.DB)
-	return &chronicle{c, all}, err
+func (v *View) chronicle() (*chronicle, error) {
+	all, err := v.reigns(v.DB)
+	return &chronicle{v, all}, err
 }
 
 // each visits what happened to a key, as far as q asks for it, until visit
@@ -119,7 +119,7 @@ func (h *chronicle) reign(key []byte, i int, span firn.VersionRange, visit func(
 		return false, nil
 	}
 	id := appendKeyID(nil, h.all[i].space, key)
-	for doc, err := range h.c.R.Versions(h.c.work.keys, id, span) {
+	for doc, err := range h.v.R.Versions(h.v.keys, id, span) {
 		if err != nil {
 			return false, err
 		}
@@ -146,14 +146,14 @@ func (h *chronicle) began(key []byte, i int) (*event, error) {
 	}
 	g := &h.all[i]
 	id := appendKeyID(nil, g.space, key)
-	now, there, written, err := h.c.keyBefore(id, g.from)
+	now, there, written, err := h.v.keyBefore(id, g.from)
 	if err != nil {
 		return nil, err
 	}
 	if there {
 		return &event{ts: g.from, operation: g.operation, began: true, key: now, id: id, written: written, doc: g.doc}, nil
 	}
-	before, was, _, err := h.c.keyBefore(appendKeyID(nil, h.all[i-1].space, key), g.from)
+	before, was, _, err := h.v.keyBefore(appendKeyID(nil, h.all[i-1].space, key), g.from)
 	if err != nil || !was {
 		return nil, err
 	}
@@ -174,9 +174,9 @@ func (h *chronicle) newest(key []byte, until firn.Timestamp) (last *event, err e
 
 // keyBefore is the state of a key document just before ts, and when that was
 // written.
-func (c *Call) keyBefore(id []byte, ts firn.Timestamp) (k keyDoc, live bool, written firn.Timestamp, err error) {
+func (v *View) keyBefore(id []byte, ts firn.Timestamp) (k keyDoc, live bool, written firn.Timestamp, err error) {
 	r := firn.VersionRange{To: ts - 1, Newest: true, Limit: 1}
-	for doc, err := range c.R.Versions(c.work.keys, id, r) {
+	for doc, err := range v.R.Versions(v.keys, id, r) {
 		if err != nil {
 			return keyDoc{}, false, 0, err
 		}

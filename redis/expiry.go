@@ -138,12 +138,12 @@ func expire(c *Call, unit, base int64) error {
 }
 
 // setExpiry gives a live key an expiry, or none, and says so.
-func (c *Call) setExpiry(s *slot, expires int64, event string) error {
+func (v *View) setExpiry(s *slot, expires int64, event string) error {
 	s.key.Expires = expires
-	if err := c.write(s, s.key); err != nil {
+	if err := v.write(s, s.key); err != nil {
 		return err
 	}
-	c.notifyIn(s.db, eventGeneric, event, s.name)
+	v.notifyIn(s.db, eventGeneric, event, s.name)
 	return nil
 }
 

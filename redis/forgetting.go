@@ -77,7 +77,7 @@ func historyClear(c *Call) error {
 	}
 	var all int64
 	for _, id := range ids {
-		n, err := c.Session.srv.store.Forget(context.Background(), c.work.keys, id, before)
+		n, err := c.Session.srv.store.Forget(context.Background(), c.keys, id, before)
 		if err != nil {
 			return err
 		}
@@ -91,18 +91,18 @@ func historyClear(c *Call) error {
 // each keyspace that the call's database shows or has had, before FLUSHDB,
 // wherever SWAPDB has taken them.
 func (c *Call) documentsOf(key []byte) (ids [][]byte, err error) {
-	err = c.view(func(c *Call) error {
-		now, err := c.keyspace(c.DB)
+	err = c.present(func(v *View) error {
+		now, err := v.keyspace(v.DB)
 		if err != nil {
 			return err
 		}
-		spaces, err := c.keyspacesOf(now.home())
+		spaces, err := v.keyspacesOf(now.home())
 		if err != nil {
 			return err
 		}
 		for _, space := range spaces {
 			id := appendKeyID(nil, space, key)
-			for _, err := range c.R.Versions(c.work.keys, id, firn.VersionRange{Limit: 1}) {
+			for _, err := range v.R.Versions(v.keys, id, firn.VersionRange{Limit: 1}) {
 				if err != nil {
 					return err
 				}
@@ -116,9 +116,9 @@ func (c *Call) documentsOf(key []byte) (ids [][]byte, err error) {
 
 // keyspacesOf are the keyspaces that were made for a database, as far as is
 // known.
-func (c *Call) keyspacesOf(home int64) ([]uid, error) {
+func (v *View) keyspacesOf(home int64) ([]uid, error) {
 	all := []uid{{N: home}}
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.databases.ByID()}) {
+	for item, err := range v.R.Scan(firn.Range{Index: v.databases.ByID()}) {
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func (c *Call) keyspacesOf(home int64) ([]uid, error) {
 		if err != nil {
 			return nil, err
 		}
-		reigns, err := c.reigns(int(db))
+		reigns, err := v.reigns(int(db))
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func hIncrBy(c *Call) error {
 		return errOverflow
 	}
 	c.Reply.Int(sum)
-	err = c.closeField(&h, strconv.AppendInt(c.work.digits[:0], sum, 10), had)
+	err = c.closeField(&h, c.keep(strconv.AppendInt(c.room(), sum, 10)), had)
 	c.notify(eventHash, "hincrby", c.Args[0])
 	return err
 }
@@ -69,7 +69,7 @@ func hIncrByFloat(c *Call) error {
 // openField opens the call's key and reads the field that is its next
 // argument.
 func (c *Call) openField() (h openedHash, value []byte, had bool, err error) {
-	h, err = c.openHash()
+	h, err = c.openHash(c.Args[0])
 	if err != nil || !h.live {
 		return h, nil, false, err
 	}

@@ -125,8 +125,8 @@ func hashEncoding(k *keyDoc) string {
 
 // element is the value of one element of a collection; ok is false if it is
 // not there.
-func (c *Call) element(u uid, sub []byte) (value []byte, ok bool, err error) {
-	doc, err := c.R.Get(c.work.elements, c.elementID(u, sub))
+func (v *View) element(u uid, sub []byte) (value []byte, ok bool, err error) {
+	doc, err := v.R.Get(v.elements, v.elementID(u, sub))
 	if err == firn.ErrNotFound {
 		return nil, false, nil
 	}
@@ -150,93 +150,94 @@ type openedHash struct {
 	slot
 	ends  fieldEnds // what becomes of the key's value
 	stale bool      // ends.first or ends.last may no longer be exact
+	from  []byte    // a key of the index of ends, before which the hash has none; nil: that is not known
 }
 
-// openFields opens the call's key to change its fields. It may not be there.
-func (c *Call) openFields() (h openedHash, err error) {
-	h.slot, err = c.openKind(c.Args[0], kindHash)
+// openFields opens a key to change the fields of the hash there. It may not be there.
+func (v *View) openFields(key []byte) (h openedHash, err error) {
+	h.slot, err = v.openKind(key, kindHash)
 	if err == nil && h.live {
 		h.ends = h.key.fieldEnds()
 	}
 	return h, err
 }
 
-// openHash opens the call's key to add fields. A key that is not there becomes
+// openHash opens a key to add fields to the hash there. A key that is not there becomes
 // a hash without fields, which the command must not leave so.
-func (c *Call) openHash() (openedHash, error) {
-	h, err := c.openFields()
+func (v *View) openHash(key []byte) (openedHash, error) {
+	h, err := v.openFields(key)
 	if err == nil && !h.live {
-		h.key = keyDoc{Kind: kindHash, UID: c.newUID()}
+		h.key = keyDoc{Kind: kindHash, UID: v.newUID()}
 	}
 	return h, err
 }
 
 // closeHash writes the key of a hash whose fields have changed; one without
 // fields that live it removes.
-func (c *Call) closeHash(h *openedHash) error {
+func (v *View) closeHash(h *openedHash) error {
 	if h.stale {
-		if err := c.refreshEnds(h); err != nil {
+		if err := v.refreshEnds(h); err != nil {
 			return err
 		}
 	}
 	h.key.Value = h.ends.encode()
-	if h.key.Length > 0 && !h.key.ended(c.now()) {
-		return c.write(&h.slot, h.key)
+	if h.key.Length > 0 && !h.key.ended(v.now()) {
+		return v.write(&h.slot, h.key)
 	}
-	return c.delete(&h.slot)
+	return v.delete(&h.slot)
 }
 
 // setField stores a field in h.key, whose document the caller writes after the
 // last one, and says whether it is new. A field that would expire does so no
 // more. One that has the value already is not written again: the key's new
 // version says that the command came.
-func (c *Call) setField(h *openedHash, field, value []byte) (added bool, err error) {
-	id := c.elementID(h.key.UID, field)
-	doc, err := c.R.Get(c.work.elements, id)
+func (v *View) setField(h *openedHash, field, value []byte) (added bool, err error) {
+	id := v.elementID(h.key.UID, field)
+	doc, err := v.R.Get(v.elements, id)
 	if err != nil && err != firn.ErrNotFound {
 		return false, err
 	}
 	added = err != nil
 	if !added && h.ends.count > 0 {
-		end, err := c.dropEnd(h, field) // leaves the same id in the scratch memory
+		end, err := v.dropEnd(h, field)
 		if err != nil {
 			return false, err
 		}
-		if added = expired(end, c.now()); added {
+		if added = expired(end, v.now()); added {
 			h.key.Length--
 		}
 	}
 	if !added && bytes.Equal(doc.Value, value) {
 		return false, nil
 	}
-	return added, c.putField(h, id, field, value, added)
+	return added, v.putField(h, id, field, value, added)
 }
 
 // putField stores a field of which it is known whether it is new.
-func (c *Call) putField(h *openedHash, id, field, value []byte, added bool) error {
+func (v *View) putField(h *openedHash, id, field, value []byte, added bool) error {
 	if added {
 		h.key.Length++
 	}
-	if !c.work.encodings.hashFits(h.key.Length, field, value) {
+	if !v.encodings.hashFits(h.key.Length, field, value) {
 		h.key.Encoding = large
 	}
-	return c.Tx.Put(c.work.elements, id, own(value))
+	return v.Tx.Put(v.elements, id, own(value))
 }
 
 // dropField removes a field that is there.
-func (c *Call) dropField(h *openedHash, field []byte) error {
-	if _, err := c.dropEnd(h, field); err != nil {
+func (v *View) dropField(h *openedHash, field []byte) error {
+	if _, err := v.dropEnd(h, field); err != nil {
 		return err
 	}
 	h.key.Length--
-	return c.Tx.Delete(c.work.elements, c.elementID(h.key.UID, field), nil)
+	return v.Tx.Delete(v.elements, v.elementID(h.key.UID, field), nil)
 }
 
 func hSet(c *Call) error {
 	if len(c.Args)%2 == 0 {
 		return errArity(c)
 	}
-	h, err := c.openHash()
+	h, err := c.openHash(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -261,7 +262,7 @@ func hSet(c *Call) error {
 }
 
 func hSetNX(c *Call) error {
-	h, err := c.openHash()
+	h, err := c.openHash(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -343,15 +344,15 @@ func replyHash(c *Call, fields, values bool) error {
 // eachField visits all fields of a hash that have not ended, in the order of
 // their bytes. The field is valid during the visit only. A hash that has not
 // as many as its key says is errDamaged.
-func (c *Call) eachField(k *keyDoc, visit func(field, value []byte) error) error {
-	gone, err := c.endedFields(k)
+func (v *View) eachField(k *keyDoc, visit func(field, value []byte) error) error {
+	gone, err := v.endedFields(k)
 	if err != nil {
 		return err
 	}
-	prefix := c.elementPrefix(k.UID)
+	prefix := v.prefixOf(k.UID)
 	n := len(prefix)
 	var seen int64
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
+	for item, err := range v.R.Scan(firn.Range{Index: v.elements.ByID(), Prefix: prefix}) {
 		if err != nil {
 			return err
 		}
@@ -359,7 +360,7 @@ func (c *Call) eachField(k *keyDoc, visit func(field, value []byte) error) error
 		if gone != nil && gone[item.Key[n:]] {
 			continue
 		}
-		field, err := c.subKey(item.Key, n)
+		field, err := v.subKey(item.Key, n)
 		if err != nil {
 			return err
 		}
@@ -405,7 +406,7 @@ func hExists(c *Call) error {
 }
 
 func hDel(c *Call) error {
-	h, err := c.openFields()
+	h, err := c.openFields(c.Args[0])
 	if err != nil {
 		return err
 	}

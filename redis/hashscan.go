@@ -21,8 +21,8 @@ func hScan(c *Call) error {
 		if err != nil {
 			return 0, err
 		}
-		prefix := slices.Clone(c.elementPrefix(k.UID))
-		return c.step(c.work.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
+		prefix := slices.Clone(c.prefixOf(k.UID))
+		return c.step(c.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
 			if gone != nil && gone[item.Key[len(prefix):]] {
 				return nil
 			}
@@ -97,13 +97,13 @@ type liveFields struct {
 
 // liveFields orders the fields of a live hash. One that has not as many as its
 // key says is errDamaged.
-func (c *Call) liveFields(k *keyDoc) (f liveFields, err error) {
-	ended, err := c.endedFields(k)
+func (v *View) liveFields(k *keyDoc) (f liveFields, err error) {
+	ended, err := v.endedFields(k)
 	if err != nil {
 		return f, err
 	}
-	prefix := c.elementPrefix(k.UID)
-	if f.all, err = c.R.Ordered(c.work.elements.ByID(), prefix); err != nil {
+	prefix := v.prefixOf(k.UID)
+	if f.all, err = v.R.Ordered(v.elements.ByID(), prefix); err != nil {
 		return f, err
 	}
 	for sub := range ended {
@@ -134,7 +134,7 @@ func replyFieldAt(c *Call, k *keyDoc, fields liveFields, rank int, withValue boo
 	if err != nil {
 		return err
 	}
-	field, err := c.subKey(item.Key, len(c.elementPrefix(k.UID)))
+	field, err := c.subKey(item.Key, len(c.prefixOf(k.UID)))
 	if err != nil {
 		return err
 	}

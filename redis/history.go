@@ -108,8 +108,7 @@ func (c *Call) readableMoment(when []byte) (firn.Timestamp, error) {
 		return 0, err
 	}
 	return ts, c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
-		past := *c
-		past.R = snap
+		past := c.at(snap)
 		if c.Cmd.Keys.First == 0 {
 			_, err := past.keyspace(c.DB)
 			return err
@@ -126,9 +125,8 @@ func historyGet(c *Call) error {
 	}
 	var found []event
 	var authors []firn.Author // of each
-	err = c.Session.srv.store.View(func(snap *firn.Snapshot) error {
-		c.R = snap
-		h, err := c.chronicle()
+	err = c.present(func(v *View) error {
+		h, err := v.chronicle()
 		if err != nil {
 			return err
 		}
@@ -136,7 +134,7 @@ func historyGet(c *Call) error {
 		err = h.each(c.Args[0], &q, func(e *event) bool {
 			var who firn.Author
 			if e.doc != nil {
-				who, failed = c.R.Author(e.doc)
+				who, failed = v.R.Author(e.doc)
 			}
 			found, authors = append(found, *e), append(authors, who)
 			return failed == nil
@@ -200,16 +198,16 @@ func (c *Call) replyThen(e *event) error {
 	start, ts := len(c.Reply.Buf), e.ts
 	for {
 		err := c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
-			c.R = snap
+			v := c.at(snap)
 			c.Reply.Buf = c.Reply.Buf[:start]
-			doc, err := snap.Last(c.work.keys, e.id)
+			doc, err := snap.Last(c.keys, e.id)
 			switch {
 			case err != nil && err != firn.ErrNotFound:
 				return err
 			case err != nil || doc.TS != e.written:
 				return &firn.CompactedError{Asked: e.ts, Oldest: ts}
 			}
-			return c.replyState(&e.key)
+			return replyState(&v, &c.Reply, &e.key)
 		})
 		if err == nil {
 			return nil
@@ -232,15 +230,15 @@ func later(err error, ts *firn.Timestamp) error {
 }
 
 // replyHashState appends a hash as a map.
-func (c *Call) replyHashState(k *keyDoc) error {
-	n, err := c.hashLength(k)
+func replyHashState(v *View, w *resp.Writer, k *keyDoc) error {
+	n, err := v.hashLength(k)
 	if err != nil {
 		return err
 	}
-	c.Reply.Map(int(n))
-	return c.eachField(k, func(field, value []byte) error {
-		c.Reply.Bulk(field)
-		c.Reply.Bulk(value)
+	w.Map(int(n))
+	return v.eachField(k, func(field, value []byte) error {
+		w.Bulk(field)
+		w.Bulk(value)
 		return nil
 	})
 }
@@ -252,9 +250,9 @@ func historyGetAt(c *Call) error {
 	}
 	start := len(c.Reply.Buf)
 	return c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
-		c.R = snap
+		v := c.at(snap)
 		c.Reply.Buf = c.Reply.Buf[:start]
-		k, ok, err := c.find(c.Args[0])
+		k, ok, err := v.find(c.Args[0])
 		if err != nil {
 			return err
 		}
@@ -262,7 +260,7 @@ func historyGetAt(c *Call) error {
 			c.Reply.Null()
 			return nil
 		}
-		return c.replyState(&k)
+		return replyState(&v, &c.Reply, &k)
 	})
 }
 
@@ -276,7 +274,7 @@ func keyInfo(c *Call) error {
 		return nil
 	}
 	versions := 0
-	for _, err := range c.R.Versions(c.work.keys, c.work.id, firn.VersionRange{}) {
+	for _, err := range c.R.Versions(c.keys, []byte(doc.ID), firn.VersionRange{}) {
 		if err != nil {
 			return err
 		}
@@ -319,13 +317,13 @@ func keyInfo(c *Call) error {
 }
 
 // keyBytes is how many bytes of ids and values a live key's present state has.
-func (c *Call) keyBytes(doc *firn.Document, k *keyDoc) (int, error) {
+func (v *View) keyBytes(doc *firn.Document, k *keyDoc) (int, error) {
 	n := len(doc.ID) + len(doc.Value)
 	if k.Kind == kindString {
 		return n, nil
 	}
-	for _, table := range c.work.elementTables(k.Kind) {
-		for item, err := range c.R.Scan(firn.Range{Index: table.ByID(), Prefix: c.elementPrefix(k.UID)}) {
+	for _, table := range v.elementTables(k.Kind) {
+		for item, err := range v.R.Scan(firn.Range{Index: table.ByID(), Prefix: v.prefixOf(k.UID)}) {
 			if err != nil {
 				return 0, err
 			}

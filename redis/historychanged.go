@@ -68,8 +68,8 @@ func historyChanged(c *Call) error {
 	w := changedWalk{c: c, q: q}
 	w.out.Proto = c.Reply.Proto
 	err = c.Session.srv.store.At(q.to, func(snap *firn.Snapshot) error {
-		c.R = snap
-		if w.past, err = c.chronicle(); err != nil {
+		v := c.at(snap)
+		if w.past, err = v.chronicle(); err != nil {
 			return err
 		}
 		return w.run()
@@ -114,7 +114,7 @@ func (w *changedWalk) run() error {
 			}
 		}
 		prefix := appendUID(nil, g.space)
-		err := store.Changed(w.c.work.keys, prefix, from, to, func(doc *firn.Document) error {
+		err := store.Changed(w.c.keys, prefix, from, to, func(doc *firn.Document) error {
 			return w.written(doc, doc.ID[len(prefix):], i == len(all)-1)
 		})
 		if err != nil {
@@ -149,7 +149,7 @@ func (w *changedWalk) written(doc *firn.Document, sub string, last bool) error {
 func (w *changedWalk) began(i int) error {
 	all := w.past.all
 	return w.c.Session.srv.store.At(all[i].from-1, func(snap *firn.Snapshot) error {
-		for sub, err := range w.c.work.inEither(snap, all[i-1].space, all[i].space) {
+		for sub, err := range w.c.inEither(snap, all[i-1].space, all[i].space) {
 			if err != nil {
 				return err
 			}

@@ -37,10 +37,10 @@ func historyDiff(c *Call) error {
 	return store.At(from, func(old *firn.Snapshot) error {
 		return store.At(to, func(new *firn.Snapshot) error {
 			d := keyDiff{c: c}
-			if err := d.before.read(c, old); err != nil {
+			if err := d.before.read(c.at(old), c.Args[0]); err != nil {
 				return err
 			}
-			if err := d.after.read(c, new); err != nil {
+			if err := d.after.read(c.at(new), c.Args[0]); err != nil {
 				return err
 			}
 			return d.reply()
@@ -48,18 +48,17 @@ func historyDiff(c *Call) error {
 	})
 }
 
-// keyThen is a key at a moment, and a call that reads that moment.
+// keyThen is a key at a moment, and its database then.
 type keyThen struct {
-	Call
+	View
 	doc  *firn.Document
 	key  keyDoc
 	live bool
 }
 
-func (s *keyThen) read(c *Call, r firn.Reader) (err error) {
-	s.Call = *c
-	s.R = r
-	s.doc, s.key, s.live, err = s.findLive(c.Args[0])
+func (s *keyThen) read(v View, key []byte) (err error) {
+	s.View = v
+	s.doc, s.key, s.live, err = s.findLive(key)
 	return err
 }
 
@@ -95,15 +94,12 @@ func (d *keyDiff) reply() error {
 }
 
 // replyWhole appends one of the two states as it was.
-func (d *keyDiff) replyWhole(s *keyThen) (err error) {
+func (d *keyDiff) replyWhole(s *keyThen) error {
 	if !s.live {
 		d.c.Reply.Null()
 		return nil
 	}
-	s.Reply = d.c.Reply
-	err = s.replyState(&s.key)
-	d.c.Reply = s.Reply
-	return err
+	return replyState(&s.View, &d.c.Reply, &s.key)
 }
 
 // elements compares the elements of two collections of one kind, of which one
@@ -132,7 +128,7 @@ func (d *keyDiff) elements() func(*elementChanges) error {
 
 // elementChanges are the replies about elements, and how many are in each.
 type elementChanges struct {
-	added, removed, changed Call // to reply into
+	added, removed, changed resp.Writer
 	nAdded, nRemoved        int
 	nChanged                int
 	keyed                   bool // what was added and removed are maps
@@ -141,9 +137,8 @@ type elementChanges struct {
 
 func (d *keyDiff) replyElements(compare func(*elementChanges) error) error {
 	var e elementChanges
-	for _, part := range []*Call{&e.added, &e.removed, &e.changed} {
-		*part = *d.c
-		part.Reply = resp.Writer{Proto: d.c.Reply.Proto}
+	for _, part := range []*resp.Writer{&e.added, &e.removed, &e.changed} {
+		part.Proto = d.c.Reply.Proto
 	}
 	if !d.untouched() {
 		if err := compare(&e); err != nil {
@@ -154,11 +149,11 @@ func (d *keyDiff) replyElements(compare func(*elementChanges) error) error {
 	for _, part := range []struct {
 		name string
 		n    int
-		call *Call
+		w    *resp.Writer
 	}{{"added", e.nAdded, &e.added}, {"removed", e.nRemoved, &e.removed}, {"changed", e.nChanged, &e.changed}} {
 		r.BulkString(part.name)
 		switch {
-		case part.call == &e.changed:
+		case part.w == &e.changed:
 			r.Array(part.n)
 		case e.keyed:
 			r.Map(part.n)
@@ -167,7 +162,7 @@ func (d *keyDiff) replyElements(compare func(*elementChanges) error) error {
 		default:
 			r.Array(part.n)
 		}
-		r.Raw(string(part.call.Reply.Buf))
+		r.Raw(string(part.w.Buf))
 	}
 	return nil
 }
@@ -250,7 +245,7 @@ func (d *keyDiff) hashes(e *elementChanges) error {
 			return err
 		}
 	}
-	return d.compare(d.c.work.elements, func(sub string, before, after *firn.Document) error {
+	return d.compare(d.c.elements, func(sub string, before, after *firn.Document) error {
 		if gone[0][sub] {
 			before = nil
 		}
@@ -281,19 +276,19 @@ func (e *elementChanges) put(before, after *firn.Document) *resp.Writer {
 	switch {
 	case before == nil:
 		e.nAdded++
-		return &e.added.Reply
+		return &e.added
 	case after == nil:
 		e.nRemoved++
-		return &e.removed.Reply
+		return &e.removed
 	}
 	e.nChanged++
-	e.changed.Reply.Array(3)
-	return &e.changed.Reply
+	e.changed.Array(3)
+	return &e.changed
 }
 
 func (d *keyDiff) sets(e *elementChanges) error {
 	e.plain = true
-	return d.compare(d.c.work.elements, func(sub string, before, after *firn.Document) error {
+	return d.compare(d.c.elements, func(sub string, before, after *firn.Document) error {
 		if before != nil && after != nil {
 			return nil
 		}
@@ -308,7 +303,7 @@ func (d *keyDiff) sets(e *elementChanges) error {
 
 func (d *keyDiff) zsets(e *elementChanges) error {
 	e.keyed = true
-	return d.compare(d.c.work.scores, func(sub string, before, after *firn.Document) error {
+	return d.compare(d.c.scores, func(sub string, before, after *firn.Document) error {
 		if sameDoc(before, after) {
 			return nil
 		}
@@ -340,7 +335,7 @@ func (d *keyDiff) lists(e *elementChanges) error {
 		return d.newLists(e)
 	}
 	var at [2]int64
-	return d.compare(d.c.work.elements, func(_ string, before, after *firn.Document) error {
+	return d.compare(d.c.elements, func(_ string, before, after *firn.Document) error {
 		if !sameDoc(before, after) {
 			e.item(at[0], at[1], before, after)
 		}
@@ -378,7 +373,7 @@ func (d *keyDiff) newLists(e *elementChanges) error {
 		if !s.live {
 			continue
 		}
-		for item, err := range s.R.Scan(firn.Range{Index: s.work.elements.ByID(), Prefix: appendUID(nil, s.key.UID)}) {
+		for item, err := range s.R.Scan(firn.Range{Index: s.elements.ByID(), Prefix: appendUID(nil, s.key.UID)}) {
 			if err != nil {
 				return err
 			}
@@ -406,7 +401,7 @@ func (d *keyDiff) newLists(e *elementChanges) error {
 // streams compares the entries of two streams. An id can only have another
 // entry if the stream was made anew.
 func (d *keyDiff) streams(e *elementChanges) error {
-	return d.compare(d.c.work.elements, func(sub string, before, after *firn.Document) error {
+	return d.compare(d.c.elements, func(sub string, before, after *firn.Document) error {
 		var entries [2]streamEntry
 		for i, doc := range []*firn.Document{before, after} {
 			if doc == nil {
@@ -421,31 +416,31 @@ func (d *keyDiff) streams(e *elementChanges) error {
 		switch {
 		case before == nil:
 			e.nAdded++
-			return e.added.replyEntry(new)
+			return replyEntry(&e.added, new)
 		case after == nil:
 			e.nRemoved++
-			return e.removed.replyEntry(old)
+			return replyEntry(&e.removed, old)
 		case bytes.Equal(old.body.b, new.body.b):
 			return nil
 		}
 		e.nChanged++
-		return e.changed.replyChangedEntry(old, new)
+		return replyChangedEntry(&e.changed, old, new)
 	})
 }
 
 // replyChangedEntry appends an id, and the fields that it had and has.
-func (c *Call) replyChangedEntry(old, new *streamEntry) error {
-	c.Reply.Array(3)
-	c.replyID(old.id)
+func replyChangedEntry(w *resp.Writer, old, new *streamEntry) error {
+	w.Array(3)
+	replyID(w, old.id)
 	for _, entry := range []*streamEntry{old, new} {
-		c.Reply.Array(entry.fields)
+		w.Array(entry.fields)
 		body := entry.body
 		for range entry.fields {
 			b := body.bin()
 			if b == nil {
 				return entry.damaged()
 			}
-			c.Reply.Bulk(b)
+			w.Bulk(b)
 		}
 	}
 	return nil

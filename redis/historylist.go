@@ -71,8 +71,8 @@ func (c *Call) atEnd(fn func(h *chronicle) error) error {
 		}
 	}
 	return c.Session.srv.store.At(end, func(snap *firn.Snapshot) error {
-		c.R = snap
-		h, err := c.chronicle()
+		v := c.at(snap)
+		h, err := v.chronicle()
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (h *chronicle) keys(want *scanOptions) (map[string]struct{}, error) {
 	for i := range h.all {
 		shown[h.all[i].space] = true
 	}
-	err := h.c.Session.srv.store.IDs(h.c.work.keys, nil, func(id string) error {
+	err := h.v.store.IDs(h.v.keys, nil, func(id string) error {
 		space, key, err := parseKeyID(id)
 		if err == nil && shown[space] && want.matches(key) {
 			found[string(key)] = struct{}{}
@@ -106,7 +106,7 @@ type keySummary struct {
 }
 
 func (h *chronicle) summary(key []byte) (s keySummary, err error) {
-	now := h.c.now()
+	now := h.v.now()
 	err = h.each(key, &historyQuery{}, func(e *event) bool {
 		if s.events == 0 {
 			s.oldest = e.ts

@@ -24,15 +24,14 @@ func historyRevert(c *Call) error {
 	if now, err := c.Session.moment([]byte("now")); err == nil && ts <= now {
 		ts = min(ts, c.Tx.Timestamp()) // the clock may have gone on since the transaction began
 	}
-	s, err := c.openOther(c.DB, c.Args[0]) // looking at the past uses the first key's memory
+	s, err := c.open(c.Args[0])
 	if err != nil {
 		return err
 	}
 	var next keyDoc
 	there := false
 	err = c.Tx.At(ts, func(snap *firn.Snapshot) error {
-		past := *c
-		past.R, past.past = snap, true
+		past := c.at(snap)
 		k, ok, err := past.look(c.Args[0])
 		if err != nil || !ok {
 			return err
@@ -61,7 +60,7 @@ func historyRevert(c *Call) error {
 
 // revived makes the elements that a key had in the past, and returns the key
 // document for them.
-func (c *Call) revived(past *Call, s *slot, k *keyDoc) (next keyDoc, err error) {
+func (c *Call) revived(past *View, s *slot, k *keyDoc) (next keyDoc, err error) {
 	next = *k
 	switch {
 	case k.Kind == kindString:
@@ -71,7 +70,7 @@ func (c *Call) revived(past *Call, s *slot, k *keyDoc) (next keyDoc, err error) 
 	case k.Kind != kindList && s.live && s.key.UID == k.UID:
 		// The same collection: only what has changed is written. A list is
 		// made anew, because its note knows how many holes it has.
-		for _, table := range c.work.elementTables(k.Kind) {
+		for _, table := range c.elementTables(k.Kind) {
 			if err := c.Tx.Revert(table, appendUID(nil, k.UID), past.R.Moment()); err != nil {
 				return next, err
 			}
@@ -84,7 +83,7 @@ func (c *Call) revived(past *Call, s *slot, k *keyDoc) (next keyDoc, err error) 
 
 // revivedHash makes a hash with lifetimes. The fields that had ended then are
 // left out; those that would have ended since have no end any more.
-func (c *Call) revivedHash(past *Call, k *keyDoc) (keyDoc, error) {
+func (c *Call) revivedHash(past *View, k *keyDoc) (keyDoc, error) {
 	var items [][]byte
 	err := past.eachField(k, func(field, value []byte) error {
 		items = append(items, own(field), value)

@@ -30,15 +30,15 @@ type expirySpan struct {
 }
 
 // count walks the index, or returns what the last walk found.
-func (x *expiries) count(w *workspace, r firn.Reader) (map[string]expirySpan, error) {
+func (x *expiries) count(v *View) (map[string]expirySpan, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	began := clock()
 	if x.at != 0 && began-x.at < recountAfter*x.took {
 		return x.spans, nil
 	}
-	spans, now := map[string]expirySpan{}, r.Moment().Millis()
-	for item, err := range r.Scan(firn.Range{Index: w.expiry}) {
+	spans, now := map[string]expirySpan{}, v.now()
+	for item, err := range v.R.Scan(firn.Range{Index: v.expiry}) {
 		if err != nil {
 			return nil, err
 		}
@@ -63,19 +63,19 @@ func (x *expiries) count(w *workspace, r firn.Reader) (map[string]expirySpan, er
 
 // infoKeyspace counts the keys of every database on one snapshot.
 func infoKeyspace(t *infoText) error {
-	return t.call.view(func(c *Call) error {
-		spans, err := t.srv.expiries.count(c.work, c.R)
+	return t.call.present(func(v *View) error {
+		spans, err := t.srv.expiries.count(v)
 		if err != nil {
 			return err
 		}
-		return c.eachDatabase(func(c *Call, prefix []byte) error {
-			n, err := c.R.Count(c.work.keys, prefix)
+		return v.eachDatabase(func(v *View, prefix []byte) error {
+			n, err := v.R.Count(v.keys, prefix)
 			if err != nil {
 				return err
 			}
 			span := spans[string(prefix)]
 			if keys := int64(n) - span.gone; keys > 0 {
-				t.add(fmt.Sprintf("db%d", c.DB), fmt.Sprintf("keys=%d,expires=%d,avg_ttl=%d", keys, min(span.live, keys), span.ttl/max(span.live, 1)))
+				t.add(fmt.Sprintf("db%d", v.DB), fmt.Sprintf("keys=%d,expires=%d,avg_ttl=%d", keys, min(span.live, keys), span.ttl/max(span.live, 1)))
 			}
 			return nil
 		})

@@ -138,7 +138,7 @@ func rename(c *Call, ifAbsent bool) error {
 	if !from.live {
 		return errNoSuchKey
 	}
-	to, err := c.openOther(c.DB, c.Args[1])
+	to, err := c.openIn(c.DB, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func parseDatabaseNumber(c *Call, arg []byte) (int, error) {
 		return 0, errNotInteger
 	case n < math.MinInt32 || n > math.MaxInt32:
 		return 0, Error("ERR value is out of range, value must between -2147483648 and 2147483647")
-	case n < 0 || n >= int64(c.work.databaseCount):
+	case n < 0 || n >= int64(c.databaseCount):
 		return 0, errDatabase
 	}
 	return int(n), nil
@@ -235,7 +235,7 @@ func copyKey(c *Call) error {
 	if err != nil {
 		return err
 	}
-	to, err := c.openOther(o.db, c.Args[1])
+	to, err := c.openIn(o.db, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -263,10 +263,10 @@ func copyKey(c *Call) error {
 }
 
 // copyElements copies a collection's elements, as r has them, into a new one.
-func (c *Call) copyElements(r firn.Reader, from *keyDoc) (uid, error) {
-	to := c.newUID()
+func (v *View) copyElements(r firn.Reader, from *keyDoc) (uid, error) {
+	to := v.newUID()
 	prefix := appendUID(nil, from.UID)
-	for _, table := range c.work.elementTables(from.Kind) {
+	for _, table := range v.elementTables(from.Kind) {
 		var items []firn.Item
 		for item, err := range r.Scan(firn.Range{Index: table.ByID(), Prefix: prefix}) {
 			if err != nil {
@@ -275,8 +275,8 @@ func (c *Call) copyElements(r firn.Reader, from *keyDoc) (uid, error) {
 			items = append(items, item)
 		}
 		for _, item := range items {
-			id := append(c.elementPrefix(to), item.Key[len(prefix):]...)
-			if err := c.Tx.Put(table, id, item.Doc.Value); err != nil {
+			id := append(v.prefixOf(to), item.Key[len(prefix):]...)
+			if err := v.Tx.Put(table, id, item.Doc.Value); err != nil {
 				return uid{}, err
 			}
 		}
@@ -296,7 +296,7 @@ func move(c *Call) error {
 	if err != nil {
 		return err
 	}
-	to, err := c.openOther(db, c.Args[0])
+	to, err := c.openIn(db, c.Args[0])
 	if err != nil {
 		return err
 	}

@@ -34,19 +34,17 @@ const operationExpired = "expired"
 func expired(expires, now int64) bool { return expires != 0 && expires < now }
 
 // now is the moment that the command judges expiry by, in milliseconds.
-func (c *Call) now() int64 { return c.R.Moment().Millis() }
+func (v *View) now() int64 { return v.R.Moment().Millis() }
 
 // keyspace is the keyspace that database db shows at the moment of the call.
-func (c *Call) keyspace(db int) (uid, error) {
-	space, _, err := c.shownKeyspace(db)
+func (v *View) keyspace(db int) (uid, error) {
+	space, _, err := v.shownKeyspace(db)
 	return space, err
 }
 
 // shownKeyspace is keyspace and since when the database shows it; 0 is always.
-func (c *Call) shownKeyspace(db int) (space uid, since firn.Timestamp, err error) {
-	w := c.work
-	w.space = tuple.AppendInt(w.space[:0], int64(db))
-	doc, err := c.R.Get(w.databases, w.space)
+func (v *View) shownKeyspace(db int) (space uid, since firn.Timestamp, err error) {
+	doc, err := v.R.Get(v.databases, v.keep(tuple.AppendInt(v.room(), int64(db))))
 	if err == firn.ErrNotFound {
 		return uid{N: int64(db)}, 0, nil
 	}
@@ -81,52 +79,49 @@ func parseKeyID(id string) (space uid, key []byte, err error) {
 	return uid{firn.Timestamp(ts), n}, key, err
 }
 
-// keyPrefix is the range of the ids of all keys of the call's database. It is
-// valid until the next call of it.
-func (c *Call) keyPrefix() ([]byte, error) {
-	space, err := c.keyspace(c.DB)
+// keyPrefix is the range of the ids of all keys of the database.
+func (v *View) keyPrefix() ([]byte, error) {
+	space, err := v.keyspace(v.DB)
 	if err != nil {
 		return nil, err
 	}
-	c.work.space = appendUID(c.work.space[:0], space)
-	return c.work.space, nil
+	return v.prefixOf(space), nil
 }
 
 // find reads a key; ok is false if it is not there or has expired, which is
 // told to those who want to hear of misses.
-func (c *Call) find(key []byte) (k keyDoc, ok bool, err error) {
-	k, ok, err = c.look(key)
+func (v *View) find(key []byte) (k keyDoc, ok bool, err error) {
+	k, ok, err = v.look(key)
 	if !ok && err == nil {
-		c.notifyMiss(key)
+		v.notifyMiss(key)
 	}
 	return k, ok, err
 }
 
 // look is find for a command that does not read the key's value.
-func (c *Call) look(key []byte) (k keyDoc, ok bool, err error) {
-	doc, err := c.findDocument(key)
+func (v *View) look(key []byte) (k keyDoc, ok bool, err error) {
+	doc, err := v.findDocument(key)
 	if err != nil {
 		return keyDoc{}, false, err
 	}
 	if doc != nil {
-		k, ok, err = c.live(doc)
+		k, ok, err = v.live(doc)
 	}
 	if ok {
-		c.work.hits++
+		v.work.hits++
 	} else if err == nil {
-		c.work.misses++
+		v.work.misses++
 	}
 	return k, ok, err
 }
 
 // findDocument is the document of a key; nil if there is none.
-func (c *Call) findDocument(key []byte) (*firn.Document, error) {
-	space, err := c.keyspace(c.DB)
+func (v *View) findDocument(key []byte) (*firn.Document, error) {
+	space, err := v.keyspace(v.DB)
 	if err != nil {
 		return nil, err
 	}
-	c.work.id = appendKeyID(c.work.id[:0], space, key)
-	doc, err := c.R.Get(c.work.keys, c.work.id)
+	doc, err := v.R.Get(v.keys, v.keyID(space, key))
 	if err == firn.ErrNotFound {
 		return nil, nil
 	}
@@ -134,9 +129,9 @@ func (c *Call) findDocument(key []byte) (*firn.Document, error) {
 }
 
 // live parses a key document; ok is false if it has expired.
-func (c *Call) live(doc *firn.Document) (k keyDoc, ok bool, err error) {
+func (v *View) live(doc *firn.Document) (k keyDoc, ok bool, err error) {
 	k, err = parseKeyDoc(doc)
-	if err != nil || doc.Deleted || k.mayEnd() && k.ended(c.now()) {
+	if err != nil || doc.Deleted || k.mayEnd() && k.ended(v.now()) {
 		return keyDoc{}, false, err
 	}
 	return k, true, nil
@@ -144,18 +139,18 @@ func (c *Call) live(doc *firn.Document) (k keyDoc, ok bool, err error) {
 
 // findLive is the document of a key and its state; ok is false if it is not
 // there or has expired.
-func (c *Call) findLive(key []byte) (doc *firn.Document, k keyDoc, ok bool, err error) {
-	doc, err = c.findDocument(key)
+func (v *View) findLive(key []byte) (doc *firn.Document, k keyDoc, ok bool, err error) {
+	doc, err = v.findDocument(key)
 	if err != nil || doc == nil {
 		return nil, keyDoc{}, false, err
 	}
-	k, ok, err = c.live(doc)
+	k, ok, err = v.live(doc)
 	return doc, k, ok, err
 }
 
 // findKind reads a key of one type; errWrongType if it has another.
-func (c *Call) findKind(key []byte, want kind) (k keyDoc, ok bool, err error) {
-	k, ok, err = c.find(key)
+func (v *View) findKind(key []byte, want kind) (k keyDoc, ok bool, err error) {
+	k, ok, err = v.find(key)
 	if ok && k.Kind != want {
 		return keyDoc{}, false, errWrongType
 	}
@@ -164,7 +159,7 @@ func (c *Call) findKind(key []byte, want kind) (k keyDoc, ok bool, err error) {
 
 // slot is a key that a command is about to write: its id, and what is there.
 type slot struct {
-	id      []byte // scratch memory: valid until the same scratch is used again
+	id      []byte // of its document
 	name    []byte // the key itself
 	db      int    // the database that the key is in
 	key     keyDoc // its state, if live
@@ -174,23 +169,16 @@ type slot struct {
 }
 
 // open reads a key to write it.
-func (c *Call) open(key []byte) (slot, error) {
-	return c.openAt(&c.work.id, c.DB, key)
-}
+func (v *View) open(key []byte) (slot, error) { return v.openIn(v.DB, key) }
 
-// openOther is open for a command's second key, in any database.
-func (c *Call) openOther(db int, key []byte) (slot, error) {
-	return c.openAt(&c.work.otherID, db, key)
-}
-
-func (c *Call) openAt(scratch *[]byte, db int, key []byte) (slot, error) {
-	space, err := c.keyspace(db)
+// openIn is open for a key of any database.
+func (v *View) openIn(db int, key []byte) (slot, error) {
+	space, err := v.keyspace(db)
 	if err != nil {
 		return slot{}, err
 	}
-	*scratch = appendKeyID((*scratch)[:0], space, key)
-	s := slot{id: *scratch, name: key, db: db}
-	doc, err := c.R.Last(c.work.keys, s.id)
+	s := slot{id: v.keyID(space, key), name: key, db: db}
+	doc, err := v.R.Last(v.keys, s.id)
 	if err == firn.ErrNotFound {
 		return s, nil
 	}
@@ -202,7 +190,7 @@ func (c *Call) openAt(scratch *[]byte, db int, key []byte) (slot, error) {
 		return s, err
 	}
 	s.version = k.Version
-	if !doc.Deleted && !k.ended(c.now()) {
+	if !doc.Deleted && !k.ended(v.now()) {
 		s.key, s.live = k, true
 	}
 	s.lapsed = !doc.Deleted && !s.live
@@ -210,8 +198,8 @@ func (c *Call) openAt(scratch *[]byte, db int, key []byte) (slot, error) {
 }
 
 // openKind is open for a key that must have one type if it is there.
-func (c *Call) openKind(key []byte, want kind) (slot, error) {
-	s, err := c.open(key)
+func (v *View) openKind(key []byte, want kind) (slot, error) {
+	s, err := v.open(key)
 	if err == nil && s.live && s.key.Kind != want {
 		return s, errWrongType
 	}
@@ -221,61 +209,61 @@ func (c *Call) openKind(key []byte, want kind) (slot, error) {
 // write stores next as the key's new state, made by the command that runs.
 // The version follows the newest; a Created of 0 means that the key comes
 // into being now. Afterwards s holds what was written.
-func (c *Call) write(s *slot, next keyDoc) error {
+func (v *View) write(s *slot, next keyDoc) error {
 	s.version++
 	next.Version = s.version
-	if err := c.Tx.Put(c.work.keys, s.id, newKeyDoc(c.Cmd.Name, &next)); err != nil {
+	if err := v.Tx.Put(v.keys, s.id, newKeyDoc(v.Operation, &next)); err != nil {
 		return err
 	}
-	if end := next.firstEnd(); expired(end, c.now()) && end != s.key.firstEnd() {
-		c.work.noteBackdated(end)
+	if end := next.firstEnd(); expired(end, v.now()) && end != s.key.firstEnd() {
+		v.noteBackdated(end)
 	}
-	c.touched(s, true)
+	v.touched(s, true)
 	if next.Created == 0 {
-		next.Created = c.Tx.Timestamp().Millis()
+		next.Created = v.Tx.Timestamp().Millis()
 	}
 	s.key, s.live = next, true
-	c.signal(s)
+	v.witness.Awaited(s.db, s.name)
 	return nil
 }
 
 // remove ends a live key.
-func (c *Call) remove(s *slot) error {
+func (v *View) remove(s *slot) error {
 	s.version++
-	note := newKeyDoc(c.Cmd.Name, &keyDoc{Kind: s.key.Kind, Version: s.version, Created: s.key.Created})
-	if err := c.Tx.Delete(c.work.keys, s.id, note); err != nil {
+	note := newKeyDoc(v.Operation, &keyDoc{Kind: s.key.Kind, Version: s.version, Created: s.key.Created})
+	if err := v.Tx.Delete(v.keys, s.id, note); err != nil {
 		return err
 	}
-	c.touched(s, false)
+	v.touched(s, false)
 	s.key, s.live = keyDoc{}, false
-	c.signal(s)
+	v.witness.Awaited(s.db, s.name)
 	return nil
 }
 
 // delete ends a live key, and says that it was deleted.
-func (c *Call) delete(s *slot) error {
-	if err := c.remove(s); err != nil {
+func (v *View) delete(s *slot) error {
+	if err := v.remove(s); err != nil {
 		return err
 	}
-	c.notifyIn(s.db, eventGeneric, "del", s.name)
+	v.notifyIn(s.db, eventGeneric, "del", s.name)
 	return nil
 }
 
 // clear leaves no key where a command has nothing to store.
-func (c *Call) clear(s *slot) error {
+func (v *View) clear(s *slot) error {
 	if !s.live {
 		return nil
 	}
-	return c.delete(s)
+	return v.delete(s)
 }
 
 // writeString stores a string with an expiry (0: none), over whatever was
 // there. The value is copied.
-func (c *Call) writeString(s *slot, value []byte, form encoding, expires int64) error {
+func (v *View) writeString(s *slot, value []byte, form encoding, expires int64) error {
 	if value == nil {
 		value = []byte{}
 	}
-	return c.write(s, keyDoc{
+	return v.write(s, keyDoc{
 		Kind:     kindString,
 		Encoding: form,
 		Created:  s.key.Created,
@@ -286,8 +274,8 @@ func (c *Call) writeString(s *slot, value []byte, form encoding, expires int64) 
 }
 
 // newUID names a collection that begins in this transaction.
-func (c *Call) newUID() uid {
-	w, ts := c.work, c.Tx.Timestamp()
+func (v *View) newUID() uid {
+	w, ts := v.work, v.Tx.Timestamp()
 	if w.uidTS != ts {
 		w.uidTS, w.uidN = ts, 0
 	}
@@ -295,24 +283,24 @@ func (c *Call) newUID() uid {
 	return uid{ts, w.uidN}
 }
 
-// elementID is the id of one element of a collection, in scratch memory.
-func (c *Call) elementID(u uid, sub []byte) []byte {
-	c.work.element = tuple.AppendBytes(appendUID(c.work.element[:0], u), sub)
-	return c.work.element
+// keyID is the id of a key's document.
+func (v *View) keyID(space uid, key []byte) []byte {
+	return v.keep(appendKeyID(v.room(), space, key))
 }
 
-// elementPrefix is the range of all elements of a collection, in the same
-// scratch memory.
-func (c *Call) elementPrefix(u uid) []byte {
-	c.work.element = appendUID(c.work.element[:0], u)
-	return c.work.element
+// elementID is the id of one element of a collection.
+func (v *View) elementID(u uid, sub []byte) []byte {
+	return v.keep(tuple.AppendBytes(appendUID(v.room(), u), sub))
 }
+
+// prefixOf is the range of all keys of a keyspace, or of all elements of a
+// collection.
+func (v *View) prefixOf(u uid) []byte { return v.keep(appendUID(v.room(), u)) }
 
 // subKey is what follows a prefix of n bytes in an id: a key's name or an
-// element's sub-key. It is valid until the next call.
-func (c *Call) subKey(id string, n int) ([]byte, error) {
-	c.work.field = append(c.work.field[:0], id[n:]...)
-	sub, rest, err := tuple.TakeBytes(c.work.field)
+// element's sub-key.
+func (v *View) subKey(id string, n int) ([]byte, error) {
+	sub, rest, err := tuple.TakeBytes(v.keep(append(v.room(), id[n:]...)))
 	if err != nil || len(rest) > 0 {
 		return nil, fmt.Errorf("id %q: %w", id, errors.Join(errDamaged, err))
 	}

@@ -2,6 +2,8 @@ package redis
 
 import (
 	"fmt"
+
+	"github.com/firndb/firn/resp"
 )
 
 // kind is the type of a key. The numbers are stored.
@@ -48,21 +50,21 @@ func (k *keyDoc) encodingName() string {
 }
 
 // replyState appends the value of a live key, in the shape of its type.
-func (c *Call) replyState(k *keyDoc) error {
+func replyState(v *View, w *resp.Writer, k *keyDoc) error {
 	switch k.Kind {
 	case kindString:
-		c.Reply.Bulk(k.Value)
+		w.Bulk(k.Value)
 		return nil
 	case kindHash:
-		return c.replyHashState(k)
+		return replyHashState(v, w, k)
 	case kindList:
-		return c.replyListState(k)
+		return replyListState(v, w, k)
 	case kindSet:
-		return c.replySetState(k)
+		return replySetState(v, w, k)
 	case kindZSet:
-		return c.replyZSetState(k)
+		return replyZSetState(v, w, k)
 	case kindStream:
-		return c.replyStreamState(k)
+		return replyStreamState(v, w, k)
 	}
 	return fmt.Errorf("state of a %s: %w", k.Kind, errDamaged)
 }

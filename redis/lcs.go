@@ -76,7 +76,7 @@ func lcs(c *Call) error {
 		return err
 	}
 	cells := (int64(len(a.Value)) + 1) * (int64(len(b.Value)) + 1)
-	if cells > c.work.maxBulkBytes.Load()/lcsCellBytes {
+	if cells > c.maxBulkBytes.Load()/lcsCellBytes {
 		return Error("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len")
 	}
 	if _, reading := c.R.(*firn.Snapshot); reading && !c.Session.block && cells > maxLCSCellsAtOnce {

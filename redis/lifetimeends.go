@@ -145,8 +145,8 @@ func (t *catalog) endedRange(u uid, e fieldEnds, now int64, limit int) firn.Rang
 }
 
 // fieldEnd is when a field of a hash expires; 0 if it does not.
-func (c *Call) fieldEnd(u uid, field []byte) (end int64, err error) {
-	doc, err := c.R.Get(c.work.lifetimes, c.elementID(u, field))
+func (v *View) fieldEnd(u uid, field []byte) (end int64, err error) {
+	doc, err := v.R.Get(v.lifetimes, v.elementID(u, field))
 	if err == firn.ErrNotFound {
 		return 0, nil
 	}
@@ -162,13 +162,13 @@ func (c *Call) fieldEnd(u uid, field []byte) (end int64, err error) {
 
 // field reads a field of a live hash; ok is false if it is not there or has
 // ended.
-func (c *Call) field(k *keyDoc, name []byte) (value []byte, ok bool, err error) {
-	value, ok, err = c.element(k.UID, name)
-	if err != nil || !ok || k.Value == nil || !expired(k.fieldEnds().first, c.now()) {
+func (v *View) field(k *keyDoc, name []byte) (value []byte, ok bool, err error) {
+	value, ok, err = v.element(k.UID, name)
+	if err != nil || !ok || k.Value == nil || !expired(k.fieldEnds().first, v.now()) {
 		return value, ok, err
 	}
-	end, err := c.fieldEnd(k.UID, name)
-	if err != nil || expired(end, c.now()) {
+	end, err := v.fieldEnd(k.UID, name)
+	if err != nil || expired(end, v.now()) {
 		return nil, false, err
 	}
 	return value, true, nil
@@ -176,17 +176,17 @@ func (c *Call) field(k *keyDoc, name []byte) (value []byte, ok bool, err error) 
 
 // endedFields are the fields of a hash that have ended and were not swept
 // yet, as they stand in ids behind the collection's uid; nil if there are none.
-func (c *Call) endedFields(k *keyDoc) (map[string]bool, error) {
+func (v *View) endedFields(k *keyDoc) (map[string]bool, error) {
 	if k.Value == nil {
 		return nil, nil
 	}
 	e := k.fieldEnds()
-	if !expired(e.first, c.now()) {
+	if !expired(e.first, v.now()) {
 		return nil, nil
 	}
 	gone := map[string]bool{}
 	prefix := len(appendUID(nil, k.UID))
-	for item, err := range c.R.Scan(c.work.endedRange(k.UID, e, c.now(), 0)) {
+	for item, err := range v.R.Scan(v.endedRange(k.UID, e, v.now(), 0)) {
 		if err != nil {
 			return nil, err
 		}
@@ -197,44 +197,44 @@ func (c *Call) endedFields(k *keyDoc) (map[string]bool, error) {
 
 // hashLength is how many fields of a live hash are there; of another key it is
 // the length.
-func (c *Call) hashLength(k *keyDoc) (int64, error) {
+func (v *View) hashLength(k *keyDoc) (int64, error) {
 	e := k.fieldEnds()
-	if e.count == 0 || !expired(e.first, c.now()) {
+	if e.count == 0 || !expired(e.first, v.now()) {
 		return k.Length, nil
 	}
-	gone, err := c.R.CountRange(c.work.endedRange(k.UID, e, c.now(), 0)) // and not swept yet
+	gone, err := v.R.CountRange(v.endedRange(k.UID, e, v.now(), 0)) // and not swept yet
 	return k.Length - int64(gone), err
 }
 
 // setEnd lets a field of an opened hash expire, which would have at old; 0 if
 // it would not.
-func (c *Call) setEnd(h *openedHash, field []byte, old, end int64) error {
+func (v *View) setEnd(h *openedHash, field []byte, old, end int64) error {
 	h.forgetEnd(old)
 	if h.ends.count == 0 {
 		h.ends, h.stale = fieldEnds{first: end, last: end}, false
 	}
 	h.ends.count++
 	h.ends.first, h.ends.last = min(h.ends.first, end), max(h.ends.last, end)
-	return c.Tx.Put(c.work.lifetimes, c.elementID(h.key.UID, field), appendLifetime(nil, end))
+	return v.Tx.Put(v.lifetimes, v.elementID(h.key.UID, field), appendLifetime(nil, end))
 }
 
 // dropEnd lets a field of an opened hash expire no more, and returns when it
 // would have; 0 if it would not.
-func (c *Call) dropEnd(h *openedHash, field []byte) (end int64, err error) {
+func (v *View) dropEnd(h *openedHash, field []byte) (end int64, err error) {
 	if h.ends.count == 0 {
 		return 0, nil
 	}
-	end, err = c.fieldEnd(h.key.UID, field)
+	end, err = v.fieldEnd(h.key.UID, field)
 	if err != nil || end == 0 {
 		return 0, err
 	}
-	return end, c.deleteEnd(h, field, end)
+	return end, v.deleteEnd(h, field, end)
 }
 
 // deleteEnd is dropEnd for a field whose end is known.
-func (c *Call) deleteEnd(h *openedHash, field []byte, end int64) error {
+func (v *View) deleteEnd(h *openedHash, field []byte, end int64) error {
 	h.forgetEnd(end)
-	return c.Tx.Delete(c.work.lifetimes, c.elementID(h.key.UID, field), nil)
+	return v.Tx.Delete(v.lifetimes, v.elementID(h.key.UID, field), nil)
 }
 
 // forgetEnd takes a field's end, if it has one, out of the summary.
@@ -248,9 +248,9 @@ func (h *openedHash) forgetEnd(end int64) {
 
 // refreshEnds makes the summary of an opened hash exact again, once per
 // command: it looks at both ends of the index.
-func (c *Call) refreshEnds(h *openedHash) error {
+func (v *View) refreshEnds(h *openedHash) error {
 	var err error
-	h.ends, err = c.work.nearestEnds(c.R, h.key.UID, h.ends, nil)
+	h.ends, err = v.nearestEnds(v.R, h.key.UID, h.ends, h.from)
 	h.stale = false
 	return err
 }

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bytes"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -123,7 +124,7 @@ func parseFieldCondition(arg []byte) (o expireConditions, given bool) {
 // hExpire gives fields an end, in units of unit ms from base on. One that has
 // passed removes them.
 func hExpire(c *Call, unit, base int64) error {
-	h, err := c.openFields()
+	h, err := c.openFields(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -180,15 +181,15 @@ func (c *Call) expireField(h *openedHash, field []byte, end int64, conditions ex
 
 // openedField says whether a hash that may not be there has a field, and when
 // that ends, 0 for never.
-func (c *Call) openedField(h *openedHash, field []byte) (ok bool, end int64, err error) {
+func (v *View) openedField(h *openedHash, field []byte) (ok bool, end int64, err error) {
 	if !h.live {
 		return false, 0, nil
 	}
-	if _, ok, err = c.element(h.key.UID, field); err != nil || !ok || h.ends.count == 0 {
+	if _, ok, err = v.element(h.key.UID, field); err != nil || !ok || h.ends.count == 0 {
 		return ok, 0, err
 	}
-	end, err = c.fieldEnd(h.key.UID, field)
-	return !expired(end, c.now()), end, err
+	end, err = v.fieldEnd(h.key.UID, field)
+	return !expired(end, v.now()), end, err
 }
 
 // hTimeLeft replies how long after since ms fields expire, in units of unit
@@ -221,7 +222,7 @@ func hTimeLeft(c *Call, unit, since int64) error {
 }
 
 func hPersist(c *Call) error {
-	h, err := c.openFields()
+	h, err := c.openFields(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -260,36 +261,36 @@ func hPersist(c *Call) error {
 // lives on, and returns how many. from is a key of their index: if it is of
 // this hash, no field before it has an end. last is the key of the last field
 // that was removed.
-func (t *catalog) sweepFields(tx *firn.Tx, doc *firn.Document, k *keyDoc, from []byte, limit int) (n int, last []byte, err error) {
-	e := k.fieldEnds()
-	ended := t.endedRange(k.UID, e, tx.Moment().Millis(), limit)
-	if bytes.HasPrefix(from, appendUID(nil, k.UID)) && bytes.Compare(from, ended.From) > 0 {
+func (v *View) sweepFields(h *openedHash, from []byte, limit int) (n int, last []byte, err error) {
+	ended := v.endedRange(h.key.UID, h.ends, v.now(), limit)
+	if bytes.HasPrefix(from, appendUID(nil, h.key.UID)) && bytes.Compare(from, ended.From) > 0 {
 		ended.From = from
 	}
-	last = ended.From
-	var due []string
-	for item, err := range tx.Scan(ended) {
+	h.from = ended.From
+	var due []*firn.Document
+	for item, err := range v.R.Scan(ended) {
 		if err != nil {
 			return 0, nil, err
 		}
-		last = []byte(item.Key)
-		e.first, _ = parseLifetime(item.Doc.Value)
-		due = append(due, item.Doc.ID)
+		h.from = []byte(item.Key)
+		due = append(due, item.Doc)
 	}
-	for _, id := range due {
-		if err := tx.Delete(t.lifetimes, []byte(id), nil); err != nil {
-			return 0, nil, err
-		}
-		if err := tx.Delete(t.elements, []byte(id), nil); err != nil {
+	for _, doc := range due {
+		end, _ := parseLifetime(doc.Value)
+		if err := v.dropEnded(h, []byte(doc.ID), end); err != nil {
 			return 0, nil, err
 		}
 	}
-	e.count -= int64(len(due))
-	if e, err = t.nearestEnds(tx, k.UID, e, last); err != nil {
-		return 0, nil, err
+	return len(due), h.from, v.closeHash(h)
+}
+
+// dropEnded removes a field that has ended, with the id that its element and
+// its lifetime have in common.
+func (v *View) dropEnded(h *openedHash, id []byte, end int64) error {
+	h.forgetEnd(end)
+	h.key.Length--
+	if err := v.Tx.Delete(v.lifetimes, id, nil); err != nil {
+		return err
 	}
-	k.Length -= int64(len(due))
-	k.Version++
-	k.Value = e.encode()
-	return len(due), last, tx.Put(t.keys, []byte(doc.ID), newKeyDoc(operationFieldsExpired, k))
+	return v.Tx.Delete(v.elements, id, nil)
 }

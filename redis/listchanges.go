@@ -9,18 +9,18 @@ import (
 
 // openList opens a key to push to it. A key that is not there becomes a list
 // without items, which the command must not leave so.
-func (c *Call) openList(s *slot) (sequence, error) {
+func (v *View) openList(s *slot) (sequence, error) {
 	if s.live {
 		return sequenceOf(&s.key)
 	}
 	s.key = keyDoc{Kind: kindList}
-	return sequence{uid: c.newUID()}, nil
+	return sequence{uid: v.newUID()}, nil
 }
 
-// openItems opens the call's key to change the list there. It may not be
+// openItems opens a key to change the list there. It may not be
 // there.
-func (c *Call) openItems() (s slot, q sequence, err error) {
-	if s, err = c.openKind(c.Args[0], kindList); err == nil && s.live {
+func (v *View) openItems(key []byte) (s slot, q sequence, err error) {
+	if s, err = v.openKind(key, kindList); err == nil && s.live {
 		q, err = sequenceOf(&s.key)
 	}
 	return s, q, err
@@ -28,27 +28,26 @@ func (c *Call) openItems() (s slot, q sequence, err error) {
 
 // writeList writes the key document of a list that has changed; one without
 // items is gone, and what is left of them belongs to the past.
-func (c *Call) writeList(s *slot, q *sequence) error {
+func (v *View) writeList(s *slot, q *sequence) error {
 	if q.length == 0 {
-		return c.delete(s)
+		return v.delete(s)
 	}
 	s.key.UID, s.key.Length = q.uid, q.length
-	c.work.field = q.appendNote(c.work.field[:0])
-	s.key.Value = c.work.field
-	return c.write(s, s.key)
+	s.key.Value = v.keep(q.appendNote(v.room()))
+	return v.write(s, s.key)
 }
 
 // reserve makes sure that n more items find positions at an end.
-func (c *Call) reserve(q *sequence, n int64, right bool) error {
+func (v *View) reserve(q *sequence, n int64, right bool) error {
 	if q.length == 0 || right && q.last <= maxPosition-n*itemGap || !right && q.first >= n*itemGap-maxPosition {
 		return nil
 	}
-	return c.rewrite(q, 0, q.length, nil)
+	return v.rewrite(q, 0, q.length, nil)
 }
 
 // push adds an item at an end, for which reserve has made sure of a position.
 // The value is kept.
-func (c *Call) push(q *sequence, value []byte, right bool) error {
+func (v *View) push(q *sequence, value []byte, right bool) error {
 	position := q.end(right) + outwards(right)
 	if q.length == 0 {
 		position = 0
@@ -56,13 +55,13 @@ func (c *Call) push(q *sequence, value []byte, right bool) error {
 	}
 	q.setEnd(right, position)
 	q.length++
-	return c.Tx.Put(c.work.elements, c.itemID(q, position), value)
+	return v.Tx.Put(v.elements, v.itemID(q, position), value)
 }
 
 // popItem takes the item at an end off a list that is not empty. The last one of
 // a list stays where it is: the list goes.
-func (c *Call) popItem(q *sequence, right bool) ([]byte, error) {
-	it, err := c.lookUp(q, q.end(right))
+func (v *View) popItem(q *sequence, right bool) ([]byte, error) {
+	it, err := v.lookUp(q, q.end(right))
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +70,12 @@ func (c *Call) popItem(q *sequence, right bool) ([]byte, error) {
 		return it.value, nil
 	}
 	even := q.even()
-	if err := c.Tx.Delete(c.work.elements, c.work.element, nil); err != nil {
+	if err := v.Tx.Delete(v.elements, v.itemID(q, it.position), nil); err != nil {
 		return nil, err
 	}
 	next := it.position - outwards(right)
 	if !even {
-		if next, err = c.behind(q, right); err != nil {
+		if next, err = v.behind(q, right); err != nil {
 			return nil, err
 		}
 	}
@@ -87,10 +86,10 @@ func (c *Call) popItem(q *sequence, right bool) ([]byte, error) {
 
 // behind is the position of the item next to the one at an end. It is looked
 // for from there inwards: what was popped before lies on the other side.
-func (c *Call) behind(q *sequence, right bool) (int64, error) {
+func (v *View) behind(q *sequence, right bool) (int64, error) {
 	if q.stepsOn(right) {
 		next := q.end(right) - outwards(right)
-		switch _, err := c.R.Get(c.work.elements, c.itemID(q, next)); err {
+		switch _, err := v.R.Get(v.elements, v.itemID(q, next)); err {
 		case nil:
 			return next, nil
 		case firn.ErrNotFound:
@@ -99,13 +98,13 @@ func (c *Call) behind(q *sequence, right bool) (int64, error) {
 		}
 	}
 	if right {
-		return c.countTo(q, q.last-1, 0, right)
+		return v.countTo(q, q.last-1, 0, right)
 	}
-	return c.countTo(q, q.first+1, 0, right)
+	return v.countTo(q, q.first+1, 0, right)
 }
 
 // take is pop of n items, with a visit to each value if visit is not nil.
-func (c *Call) take(q *sequence, n int64, right bool, visit func(value []byte)) error {
+func (v *View) take(q *sequence, n int64, right bool, visit func(value []byte)) error {
 	if n == 0 {
 		return nil
 	}
@@ -115,7 +114,7 @@ func (c *Call) take(q *sequence, n int64, right bool, visit func(value []byte)) 
 	}
 	if n < q.length && q.even() {
 		for ; n > 0; n-- {
-			value, err := c.popItem(q, right)
+			value, err := v.popItem(q, right)
 			if err != nil {
 				return err
 			}
@@ -125,15 +124,15 @@ func (c *Call) take(q *sequence, n int64, right bool, visit func(value []byte)) 
 		}
 		return nil
 	}
-	return c.takeWalking(q, n, right, visit)
+	return v.takeWalking(q, n, right, visit)
 }
 
 // takeWalking is take of a list that is not even, or of all items: those stay
 // where they are, and the list goes.
-func (c *Call) takeWalking(q *sequence, n int64, right bool, visit func(value []byte)) error {
+func (v *View) takeWalking(q *sequence, n int64, right bool, visit func(value []byte)) error {
 	all := n == q.length
 	left := n
-	for it, err := range c.items(q, 0, min(n+1, q.length), right) {
+	for it, err := range v.items(q, 0, min(n+1, q.length), right) {
 		if err != nil {
 			return err
 		}
@@ -148,7 +147,7 @@ func (c *Call) takeWalking(q *sequence, n int64, right bool, visit func(value []
 		if all {
 			continue
 		}
-		if err := c.Tx.Delete(c.work.elements, c.itemID(q, it.position), nil); err != nil {
+		if err := v.Tx.Delete(v.elements, v.itemID(q, it.position), nil); err != nil {
 			return err
 		}
 	}
@@ -160,9 +159,9 @@ func (c *Call) takeWalking(q *sequence, n int64, right bool, visit func(value []
 // without, which are in order, into a collection of their own, and makes that
 // the list. It costs a document for each item that is copied; the others are
 // left alone.
-func (c *Call) rewrite(q *sequence, rank, n int64, without []int64) error {
-	fresh := sequence{uid: c.newUID()}
-	for it, err := range c.items(q, rank, n, false) {
+func (v *View) rewrite(q *sequence, rank, n int64, without []int64) error {
+	fresh := sequence{uid: v.newUID()}
+	for it, err := range v.items(q, rank, n, false) {
 		if err != nil {
 			return err
 		}
@@ -170,7 +169,7 @@ func (c *Call) rewrite(q *sequence, rank, n int64, without []int64) error {
 			without = without[1:]
 			continue
 		}
-		if err := c.push(&fresh, it.value, true); err != nil {
+		if err := v.push(&fresh, it.value, true); err != nil {
 			return err
 		}
 	}
@@ -179,26 +178,26 @@ func (c *Call) rewrite(q *sequence, rank, n int64, without []int64) error {
 }
 
 // trimItems keeps n items from a rank on.
-func (c *Call) trimItems(q *sequence, rank, n int64) error {
+func (v *View) trimItems(q *sequence, rank, n int64) error {
 	if n < q.length-n {
-		return c.rewrite(q, rank, n, nil)
+		return v.rewrite(q, rank, n, nil)
 	}
 	right := q.length - rank - n
-	if err := c.take(q, rank, false, nil); err != nil {
+	if err := v.take(q, rank, false, nil); err != nil {
 		return err
 	}
-	return c.take(q, right, true, nil)
+	return v.take(q, right, true, nil)
 }
 
 // cut removes the items at positions, which are in order. first and last are
 // the ends of what is left, of which there is something.
-func (c *Call) cut(q *sequence, positions []int64, first, last int64) error {
+func (v *View) cut(q *sequence, positions []int64, first, last int64) error {
 	n := int64(len(positions))
 	if n > q.length-n {
-		return c.rewrite(q, 0, q.length, positions)
+		return v.rewrite(q, 0, q.length, positions)
 	}
 	for _, position := range positions {
-		if err := c.Tx.Delete(c.work.elements, c.itemID(q, position), nil); err != nil {
+		if err := v.Tx.Delete(v.elements, v.itemID(q, position), nil); err != nil {
 			return err
 		}
 	}
@@ -208,7 +207,7 @@ func (c *Call) cut(q *sequence, positions []int64, first, last int64) error {
 	q.first, q.last = first, last
 	q.shrink(n)
 	if q.removed() > q.length+minHoles {
-		return c.rewrite(q, 0, q.length, nil)
+		return v.rewrite(q, 0, q.length, nil)
 	}
 	return nil
 }

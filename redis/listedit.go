@@ -15,7 +15,7 @@ func lInsert(c *Call) error {
 	if !after && !is(c.Args[1], "BEFORE") {
 		return errSyntax
 	}
-	s, q, err := c.openItems()
+	s, q, err := c.openItems(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func lRem(c *Call) error {
 	if !ok {
 		return errNotInteger
 	}
-	s, q, err := c.openItems()
+	s, q, err := c.openItems(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func lTrim(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s, q, err := c.openItems()
+	s, q, err := c.openItems(c.Args[0])
 	if err != nil {
 		return err
 	}

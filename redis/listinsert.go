@@ -17,16 +17,16 @@ const (
 )
 
 // insert puts an item between two neighbours. The value is kept.
-func (c *Call) insert(q *sequence, before, behind int64, value []byte) error {
+func (v *View) insert(q *sequence, before, behind int64, value []byte) error {
 	position, aligned := between(before, behind)
 	if position == before {
-		return c.makeRoom(q, before, behind, value)
+		return v.makeRoom(q, before, behind, value)
 	}
 	if !aligned || q.loose && before < q.to && behind > q.from {
 		q.loosen(before, behind)
 	}
 	q.length++
-	return c.Tx.Put(c.work.elements, c.itemID(q, position), value)
+	return v.Tx.Put(v.elements, v.itemID(q, position), value)
 }
 
 // between is a position halfway between two, or before itself if there is
@@ -40,19 +40,19 @@ func between(before, behind int64) (position int64, aligned bool) {
 
 // makeRoom inserts an item where there is no position left between its
 // neighbours.
-func (c *Call) makeRoom(q *sequence, before, behind int64, value []byte) error {
+func (v *View) makeRoom(q *sequence, before, behind int64, value []byte) error {
 	least := int64(minSpacing)
 	for half := int64(firstWindow / 2); ; half *= 2 {
-		w, err := c.window(q, before, behind, half)
+		w, err := v.window(q, before, behind, half)
 		if err != nil {
 			return err
 		}
 		w.values = slices.Insert(w.values, w.middle, value)
 		if w.fromStart && w.toEnd {
-			return c.replace(q, &w)
+			return v.replace(q, &w)
 		}
 		if w.spread() >= least {
-			return c.moveItems(q, &w)
+			return v.moveItems(q, &w)
 		}
 		least += least / 4
 	}
@@ -69,21 +69,21 @@ type window struct {
 }
 
 // window is up to half items on either side of a place between two.
-func (c *Call) window(q *sequence, before, behind, half int64) (w window, err error) {
-	if w.before, w.fromStart, err = c.lookAround(q, &w, before, half, true); err != nil {
+func (v *View) window(q *sequence, before, behind, half int64) (w window, err error) {
+	if w.before, w.fromStart, err = v.lookAround(q, &w, before, half, true); err != nil {
 		return w, err
 	}
 	slices.Reverse(w.positions)
 	slices.Reverse(w.values)
 	w.middle = len(w.positions)
-	w.behind, w.toEnd, err = c.lookAround(q, &w, behind, half, false)
+	w.behind, w.toEnd, err = v.lookAround(q, &w, behind, half, false)
 	return w, err
 }
 
 // lookAround adds up to n items to a window, and says which position comes next, or
 // that none does.
-func (c *Call) lookAround(q *sequence, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
-	for it, err := range c.walkItems(q, position, n+1, backwards) {
+func (v *View) lookAround(q *sequence, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
+	for it, err := range v.walkItems(q, position, n+1, backwards) {
 		if err != nil {
 			return 0, false, err
 		}
@@ -120,7 +120,7 @@ func (w *window) has(position int64) bool {
 }
 
 // moveItems puts a window's items where spread has put them.
-func (c *Call) moveItems(q *sequence, w *window) error {
+func (v *View) moveItems(q *sequence, w *window) error {
 	from, to := w.before, w.behind
 	if w.fromStart {
 		from = w.newFirst
@@ -135,13 +135,13 @@ func (c *Call) moveItems(q *sequence, w *window) error {
 		if w.has(position) {
 			continue
 		}
-		if err := c.Tx.Delete(c.work.elements, c.itemID(q, position), nil); err != nil {
+		if err := v.Tx.Delete(v.elements, v.itemID(q, position), nil); err != nil {
 			return err
 		}
 		q.holes++
 	}
 	for i, value := range w.values {
-		if err := c.Tx.Put(c.work.elements, c.itemID(q, w.newFirst+int64(i)*w.newSpace), value); err != nil {
+		if err := v.Tx.Put(v.elements, v.itemID(q, w.newFirst+int64(i)*w.newSpace), value); err != nil {
 			return err
 		}
 	}
@@ -150,10 +150,10 @@ func (c *Call) moveItems(q *sequence, w *window) error {
 }
 
 // replace makes a window the list, in a collection of its own.
-func (c *Call) replace(q *sequence, w *window) error {
-	*q = sequence{uid: c.newUID()}
+func (v *View) replace(q *sequence, w *window) error {
+	*q = sequence{uid: v.newUID()}
 	for _, value := range w.values {
-		if err := c.push(q, value, true); err != nil {
+		if err := v.push(q, value, true); err != nil {
 			return err
 		}
 	}

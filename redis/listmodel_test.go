@@ -144,7 +144,7 @@ func (m *listModel) step(t *testing.T) {
 func (m *listModel) look(t *testing.T) {
 	t.Helper()
 	err := m.store.View(func(snap *firn.Snapshot) error {
-		c := &Call{Session: m.session, R: snap, Args: [][]byte{[]byte("l")}, work: m.session.call.work}
+		c := &Call{Session: m.session, View: m.session.call.at(snap), Args: [][]byte{[]byte("l")}}
 		q, ok, err := c.findList()
 		if err != nil || !ok {
 			return err
@@ -153,7 +153,7 @@ func (m *listModel) look(t *testing.T) {
 		m.hadHoles = m.hadHoles || !q.loose && !q.even()
 		var positions []int64
 		prefix := appendUID(nil, q.uid)
-		for found, err := range snap.Scan(firn.Range{Index: c.work.elements.ByID(), Prefix: prefix}) {
+		for found, err := range snap.Scan(firn.Range{Index: c.elements.ByID(), Prefix: prefix}) {
 			if err != nil {
 				return err
 			}

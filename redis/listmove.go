@@ -72,7 +72,7 @@ func moveItem(c *Call, fromRight, toRight bool, timeout *time.Duration) error {
 	if bytes.Equal(c.Args[0], c.Args[1]) {
 		return rotate(c, &from, &q, fromRight, toRight)
 	}
-	to, err := c.openOther(c.DB, c.Args[1])
+	to, err := c.openIn(c.DB, c.Args[1])
 	if err != nil {
 		return err
 	}

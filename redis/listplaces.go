@@ -181,9 +181,8 @@ func (q *sequence) damaged(how string) error {
 }
 
 // itemID is the id of an item, in scratch memory.
-func (c *Call) itemID(q *sequence, position int64) []byte {
-	c.work.element = tuple.AppendInt(appendUID(c.work.element[:0], q.uid), position)
-	return c.work.element
+func (v *View) itemID(q *sequence, position int64) []byte {
+	return v.keep(tuple.AppendInt(appendUID(v.room(), q.uid), position))
 }
 
 // item is one item of a list. The value is immutable.
@@ -193,8 +192,8 @@ type item struct {
 }
 
 // lookUp is the item at a position that must have one.
-func (c *Call) lookUp(q *sequence, position int64) (item, error) {
-	doc, err := c.R.Get(c.work.elements, c.itemID(q, position))
+func (v *View) lookUp(q *sequence, position int64) (item, error) {
+	doc, err := v.R.Get(v.elements, v.itemID(q, position))
 	if err == firn.ErrNotFound {
 		return item{}, q.damaged(fmt.Sprintf("has none at %d", position))
 	}
@@ -206,19 +205,19 @@ func (c *Call) lookUp(q *sequence, position int64) (item, error) {
 
 // walkItems is up to limit items from a position on, which need not have one,
 // towards the end or towards the beginning.
-func (c *Call) walkItems(q *sequence, position, limit int64, backwards bool) iter.Seq2[item, error] {
+func (v *View) walkItems(q *sequence, position, limit int64, backwards bool) iter.Seq2[item, error] {
 	from, to := position, q.last+1
 	if backwards {
 		from, to = q.first, position+1
 	}
-	ids := appendUID(c.work.element[:0], q.uid)
+	ids := appendUID(v.room(), q.uid)
 	prefix := len(ids)
 	ids = tuple.AppendInt(ids, from)
 	n := len(ids)
 	ids = tuple.AppendInt(appendUID(ids, q.uid), to)
-	c.work.element = ids
-	documents := c.R.Scan(firn.Range{
-		Index: c.work.elements.ByID(), From: ids[:n], To: ids[n:], Reverse: backwards, Limit: int(limit),
+	ids = v.keep(ids)
+	documents := v.R.Scan(firn.Range{
+		Index: v.elements.ByID(), From: ids[:n], To: ids[n:], Reverse: backwards, Limit: int(limit),
 	})
 	return func(yield func(item, error) bool) {
 		for found, err := range documents {
@@ -237,19 +236,19 @@ func (c *Call) walkItems(q *sequence, position, limit int64, backwards bool) ite
 // items is n items from a rank on, towards the end; or, backwards, towards
 // the beginning, and then ranks count from the end too. There must be as many:
 // otherwise the iteration ends with errDamaged.
-func (c *Call) items(q *sequence, rank, n int64, backwards bool) iter.Seq2[item, error] {
+func (v *View) items(q *sequence, rank, n int64, backwards bool) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		if q.even() && n <= maxLookUps {
-			c.lookUpItems(q, rank, n, backwards, yield)
+			v.lookUpItems(q, rank, n, backwards, yield)
 			return
 		}
-		from, err := c.positionOf(q, rank, backwards)
+		from, err := v.positionOf(q, rank, backwards)
 		if err != nil {
 			yield(item{}, err)
 			return
 		}
 		left := n
-		for it, err := range c.walkItems(q, from, n, backwards) {
+		for it, err := range v.walkItems(q, from, n, backwards) {
 			if !yield(it, err) || err != nil {
 				return
 			}
@@ -262,10 +261,10 @@ func (c *Call) items(q *sequence, rank, n int64, backwards bool) iter.Seq2[item,
 }
 
 // lookUpItems is items of an even list.
-func (c *Call) lookUpItems(q *sequence, rank, n int64, backwards bool, yield func(item, error) bool) {
+func (v *View) lookUpItems(q *sequence, rank, n int64, backwards bool, yield func(item, error) bool) {
 	inwards := -outwards(backwards)
 	for position := q.end(backwards) + rank*inwards; n > 0; n-- {
-		it, err := c.lookUp(q, position)
+		it, err := v.lookUp(q, position)
 		if !yield(it, err) || err != nil {
 			return
 		}
@@ -275,7 +274,7 @@ func (c *Call) lookUpItems(q *sequence, rank, n int64, backwards bool, yield fun
 
 // positionOf is the position of the item of a rank, which counts from the
 // end if backwards.
-func (c *Call) positionOf(q *sequence, rank int64, backwards bool) (int64, error) {
+func (v *View) positionOf(q *sequence, rank int64, backwards bool) (int64, error) {
 	other := q.length - 1 - rank
 	switch {
 	case q.even():
@@ -283,13 +282,13 @@ func (c *Call) positionOf(q *sequence, rank int64, backwards bool) (int64, error
 	case rank == 0:
 		return q.end(backwards), nil
 	case rank <= nearEnd:
-		return c.countTo(q, q.end(backwards), rank, backwards)
+		return v.countTo(q, q.end(backwards), rank, backwards)
 	case other <= nearEnd:
-		return c.countTo(q, q.end(!backwards), other, !backwards)
+		return v.countTo(q, q.end(!backwards), other, !backwards)
 	case backwards:
 		rank = other
 	}
-	all, err := c.R.Ordered(c.work.elements.ByID(), c.elementPrefix(q.uid))
+	all, err := v.R.Ordered(v.elements.ByID(), v.prefixOf(q.uid))
 	if err != nil {
 		return 0, err
 	}
@@ -300,14 +299,14 @@ func (c *Call) positionOf(q *sequence, rank int64, backwards bool) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	position, _, err := tuple.TakeInt(found.Key[len(c.elementPrefix(q.uid)):])
+	position, _, err := tuple.TakeInt(found.Key[len(v.prefixOf(q.uid)):])
 	return position, err
 }
 
 // countTo is the position of the item that comes when rank items have been
 // passed, from a position on.
-func (c *Call) countTo(q *sequence, position, rank int64, backwards bool) (int64, error) {
-	for it, err := range c.walkItems(q, position, rank+1, backwards) {
+func (v *View) countTo(q *sequence, position, rank int64, backwards bool) (int64, error) {
+	for it, err := range v.walkItems(q, position, rank+1, backwards) {
 		if err != nil {
 			return 0, err
 		}
@@ -319,11 +318,11 @@ func (c *Call) countTo(q *sequence, position, rank int64, backwards bool) (int64
 	return 0, q.damaged("ends too early")
 }
 
-// at is the item of a rank, which is below the length.
-func (c *Call) at(q *sequence, rank int64) (item, error) {
-	position, err := c.positionOf(q, rank, false)
+// itemAt is the item of a rank, which is below the length.
+func (v *View) itemAt(q *sequence, rank int64) (item, error) {
+	position, err := v.positionOf(q, rank, false)
 	if err != nil {
 		return item{}, err
 	}
-	return c.lookUp(q, position)
+	return v.lookUp(q, position)
 }

@@ -146,22 +146,22 @@ const listLookUp = "O(1) for a list without gaps; O(n), n the distance from the 
 func listEncoding(*keyDoc) string { return "quicklist" }
 
 // replyListState appends a list for HISTORY.
-func (c *Call) replyListState(k *keyDoc) error {
+func replyListState(v *View, w *resp.Writer, k *keyDoc) error {
 	q, err := sequenceOf(k)
 	if err != nil {
 		return err
 	}
-	return replyItems(c, &q, 0, q.length)
+	return replyItems(v, w, &q, 0, q.length)
 }
 
 // replyItems replies n items from a rank on.
-func replyItems(c *Call, q *sequence, rank, n int64) error {
-	c.Reply.Array(int(n))
-	for it, err := range c.items(q, rank, n, false) {
+func replyItems(v *View, w *resp.Writer, q *sequence, rank, n int64) error {
+	w.Array(int(n))
+	for it, err := range v.items(q, rank, n, false) {
 		if err != nil {
 			return err
 		}
-		c.Reply.Bulk(it.value)
+		w.Bulk(it.value)
 	}
 	return nil
 }
@@ -302,7 +302,7 @@ func lRange(c *Call) error {
 		c.Reply.Array(0)
 		return nil
 	}
-	return replyItems(c, &q, rank, n)
+	return replyItems(&c.View, &c.Reply, &q, rank, n)
 }
 
 // parseIndex reads an index that may count from the end; ok is false if the
@@ -335,7 +335,7 @@ func lIndex(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	it, err := c.at(&q, rank)
+	it, err := c.itemAt(&q, rank)
 	if err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func lIndex(c *Call) error {
 }
 
 func lSet(c *Call) error {
-	s, q, err := c.openItems()
+	s, q, err := c.openItems(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -362,7 +362,7 @@ func lSet(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Tx.Put(c.work.elements, c.itemID(&q, position), own(c.Args[2])); err != nil {
+	if err := c.Tx.Put(c.elements, c.itemID(&q, position), own(c.Args[2])); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")

@@ -146,9 +146,9 @@ func memoryStats(c *Call) error {
 // countAllKeys counts the keys of all databases, those included that the
 // sweeper has still to end.
 func (c *Call) countAllKeys() (total int64, err error) {
-	err = c.view(func(c *Call) error {
-		return c.eachDatabase(func(c *Call, prefix []byte) error {
-			n, err := c.R.Count(c.work.keys, prefix)
+	err = c.present(func(v *View) error {
+		return v.eachDatabase(func(v *View, prefix []byte) error {
+			n, err := v.R.Count(v.keys, prefix)
 			total += int64(n)
 			return err
 		})

@@ -73,53 +73,6 @@ func setEvents(srv *Server, value string) error {
 	return nil
 }
 
-// notify tells those who listen that a command did something to a key of the
-// selected database, once the transaction is committed. It costs nothing when
-// nobody listens. A command that may begin the key writes it first: that the
-// key is new is told before what happened to it.
-func (c *Call) notify(class eventClass, event string, key []byte) {
-	c.notifyIn(c.DB, class, event, key)
-}
-
-// notifyIn is notify for a key of another database.
-func (c *Call) notifyIn(db int, class eventClass, event string, key []byte) {
-	if eventClass(c.work.events.Load())&class == 0 {
-		return
-	}
-	c.Session.outbox.add(note{what: noteEvent, class: class, event: event, db: db}, key, nil)
-}
-
-// notifyMiss tells that a read found no key. The past is left alone.
-func (c *Call) notifyMiss(key []byte) {
-	if eventClass(c.work.events.Load())&eventMiss == 0 || c.past || c.Cmd.Flags&onWorker != 0 || c.Session.asof != 0 {
-		return
-	}
-	c.notify(eventMiss, "keymiss", key)
-}
-
-// touched tells those who track keys that one was, or will be, written, and
-// notes what becomes of the key: one that had expired ends now at the latest,
-// and one that was not there begins, if it is written.
-func (c *Call) touched(s *slot, written bool) {
-	if c.work.trackers.Load() != 0 {
-		c.Session.outbox.add(note{what: noteTouch}, s.name, nil)
-	}
-	if s.lapsed {
-		s.lapsed = false
-		c.notifyIn(s.db, eventExpired, "expired", s.name)
-	}
-	if written && !s.live {
-		c.notifyIn(s.db, eventNew, "new", s.name)
-	}
-}
-
-// touchedAll tells those who track keys that a database is not what it was.
-func (c *Call) touchedAll() {
-	if c.work.trackers.Load() != 0 {
-		c.Session.outbox.add(note{what: noteFlush}, nil, nil)
-	}
-}
-
 // publishEvent tells of an event in the channels that are switched on.
 func (srv *Server) publishEvent(db int, class eventClass, event string, key []byte) {
 	on := eventClass(srv.catalog.events.Load())
@@ -151,4 +104,16 @@ func (srv *Server) expired(db int, key []byte, whole bool) {
 	if whole {
 		srv.KeyExpired(db, key)
 	}
+}
+
+// Sweeper makes the sweeper of the server's store. What it does is in INFO, and
+// clients that listen hear of the keys that it ends.
+func (srv *Server) Sweeper() *Sweeper {
+	return srv.catalog.newSweeper(SweeperHooks{
+		Expired: srv.expired,
+		Ended:   func(keys int) { srv.stats.expired.Add(int64(keys)) },
+		Looked:  srv.swept,
+		Rests:   srv.passive.Load,
+		Cold:    func(err error) { srv.opts.Logger.Warn("read a collection into memory", "error", err) },
+	})
 }

@@ -70,7 +70,7 @@ func (c *Call) tier() (scope firn.Scope, rest [][]byte, err error) {
 		if !ok {
 			return scope, nil, errNotInteger
 		}
-		if db < 0 || db >= int64(c.work.databaseCount) {
+		if db < 0 || db >= int64(c.databaseCount) {
 			return scope, nil, errDatabase
 		}
 		scope, err = c.scopeOf(int(db), nil)
@@ -87,8 +87,8 @@ func (c *Call) tier() (scope firn.Scope, rest [][]byte, err error) {
 // scopeOf is whose history a key is that a database shows now; of a nil key,
 // the database's own.
 func (c *Call) scopeOf(db int, key []byte) (scope firn.Scope, err error) {
-	err = c.view(func(c *Call) error {
-		space, err := c.keyspace(db)
+	err = c.present(func(v *View) error {
+		space, err := v.keyspace(db)
 		scope = firn.Scope{Group: space.group(), Member: string(key)}
 		return err
 	})
@@ -175,8 +175,8 @@ func (c *Call) setPolicy(scope firn.Scope, policy *firn.Retention) error {
 // is the database of its own number.
 func (c *Call) groupNames() (names map[string]string, err error) {
 	names = map[string]string{}
-	err = c.view(func(c *Call) error {
-		for item, err := range c.R.Scan(firn.Range{Index: c.work.databases.ByID()}) {
+	err = c.present(func(v *View) error {
+		for item, err := range v.R.Scan(firn.Range{Index: v.databases.ByID()}) {
 			if err != nil {
 				return err
 			}
@@ -277,14 +277,14 @@ func historyPolicy(c *Call) error {
 // shows now.
 func (c *Call) oldestOf(key []byte) (oldest firn.Timestamp, err error) {
 	var id []byte
-	err = c.view(func(c *Call) error {
-		space, err := c.keyspace(c.DB)
+	err = c.present(func(v *View) error {
+		space, err := v.keyspace(v.DB)
 		id = appendKeyID(nil, space, key)
 		return err
 	})
 	for err == nil {
 		err = c.Session.srv.store.At(oldest, func(snap *firn.Snapshot) error {
-			if _, err := snap.Last(c.work.keys, id); err != nil && err != firn.ErrNotFound {
+			if _, err := snap.Last(c.keys, id); err != nil && err != firn.ErrNotFound {
 				return err
 			}
 			return nil

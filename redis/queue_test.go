@@ -119,7 +119,7 @@ func queueMove(c *Call) error {
 		c.Reply.BulkString(lines[0])
 		return c.setLines(&from, kindList, append(lines[1:], lines[0]))
 	}
-	to, err := c.openAt(&c.work.otherID, c.DB, c.Args[1])
+	to, err := c.openIn(c.DB, c.Args[1])
 	if err != nil {
 		return err
 	}

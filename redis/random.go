@@ -90,7 +90,7 @@ func randomKey(c *Call) error {
 	}
 	id := ""
 	for range randomTries {
-		item, ok, err := c.draw(c.work.keys.ByID(), prefix)
+		item, ok, err := c.draw(c.keys.ByID(), prefix)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func randomKey(c *Call) error {
 	}
 	end := tuple.PrefixEnd(prefix)
 	for _, r := range []firn.Range{{From: []byte(id), To: end}, {From: prefix, To: []byte(id)}} {
-		r.Index = c.work.keys.ByID()
+		r.Index = c.keys.ByID()
 		if found, err := c.firstLive(r); found != "" || err != nil {
 			return c.replyKey(found, len(prefix), err)
 		}
@@ -128,12 +128,12 @@ func (c *Call) replyKey(id string, prefixBytes int, err error) error {
 }
 
 // firstLive is the first id of a range whose key has not expired; "" if none.
-func (c *Call) firstLive(r firn.Range) (string, error) {
-	for item, err := range c.R.Scan(r) {
+func (v *View) firstLive(r firn.Range) (string, error) {
+	for item, err := range v.R.Scan(r) {
 		if err != nil {
 			return "", err
 		}
-		if _, live, err := c.live(item.Doc); live || err != nil {
+		if _, live, err := v.live(item.Doc); live || err != nil {
 			return item.Key, err
 		}
 	}
@@ -142,7 +142,7 @@ func (c *Call) firstLive(r firn.Range) (string, error) {
 
 // drawMany draws -count of the entries below a prefix, or count different ones;
 // nil if it draws the same ones over and over.
-func (c *Call) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.Item, error) {
+func (v *View) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.Item, error) {
 	different := count > 0
 	count = max(count, -count)
 	items := make([]firn.Item, 0, count)
@@ -151,7 +151,7 @@ func (c *Call) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.I
 		if tries == 0 {
 			return nil, nil
 		}
-		item, ok, err := c.draw(index, prefix)
+		item, ok, err := v.draw(index, prefix)
 		if err != nil {
 			return nil, err
 		}
@@ -169,14 +169,14 @@ func (c *Call) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.I
 
 // draw draws one of the ids below a prefix, in an index by id; ok is false if
 // there is none.
-func (c *Call) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, err error) {
+func (v *View) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, err error) {
 	drawn := append([]byte(nil), prefix...)
 	for {
-		first, ok, err := c.edge(index, drawn, tuple.PrefixEnd(drawn), false)
+		first, ok, err := v.edge(index, drawn, tuple.PrefixEnd(drawn), false)
 		if err != nil || !ok {
 			return first, false, err
 		}
-		last, ok, err := c.edge(index, drawn, tuple.PrefixEnd(drawn), true)
+		last, ok, err := v.edge(index, drawn, tuple.PrefixEnd(drawn), true)
 		if err != nil || !ok || first.Key == last.Key {
 			return first, ok, err
 		}
@@ -191,7 +191,7 @@ func (c *Call) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, 
 		}
 		low, high := int(first.Key[n]), int(last.Key[n])
 		shared := []byte(first.Key[:n])
-		next, ok, err := c.seekAround(index, shared, byte(low+rand.IntN(high-low+1)))
+		next, ok, err := v.seekAround(index, shared, byte(low+rand.IntN(high-low+1)))
 		if err != nil || !ok {
 			return next, false, err
 		}
@@ -202,18 +202,18 @@ func (c *Call) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, 
 // seekAround is the entry nearest to prefix and b, among those with the
 // prefix: behind it, or as often before it, so that bytes far from all others
 // do not draw their neighbours' share.
-func (c *Call) seekAround(index *firn.Index, prefix []byte, b byte) (item firn.Item, ok bool, err error) {
+func (v *View) seekAround(index *firn.Index, prefix []byte, b byte) (item firn.Item, ok bool, err error) {
 	middle := append(bytes.Clone(prefix), b)
 	if rand.IntN(2) == 0 {
-		return c.edge(index, middle, tuple.PrefixEnd(prefix), false)
+		return v.edge(index, middle, tuple.PrefixEnd(prefix), false)
 	}
-	return c.edge(index, prefix, tuple.PrefixEnd(middle), true)
+	return v.edge(index, prefix, tuple.PrefixEnd(middle), true)
 }
 
 // edge is the first entry of a range, or the last.
-func (c *Call) edge(index *firn.Index, from, to []byte, last bool) (item firn.Item, ok bool, err error) {
+func (v *View) edge(index *firn.Index, from, to []byte, last bool) (item firn.Item, ok bool, err error) {
 	r := firn.Range{Index: index, From: from, To: to, Reverse: last, Limit: 1}
-	for item, err := range c.R.Scan(r) {
+	for item, err := range v.R.Scan(r) {
 		return item, err == nil, err
 	}
 	return firn.Item{}, false, nil

@@ -7,7 +7,7 @@ import "github.com/firndb/firn/resp"
 // checkStringLength refuses a string that would become longer than
 // proto-max-bulk-len. Both numbers are not negative.
 func checkStringLength(c *Call, length, more int64) error {
-	if limit := c.work.maxBulkBytes.Load(); length > limit || more > limit-length {
+	if limit := c.maxBulkBytes.Load(); length > limit || more > limit-length {
 		return errTooLong
 	}
 	return nil

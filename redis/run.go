@@ -347,7 +347,12 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 // reply to out. Waited and patience are the caller's to set.
 func (s *Session) callFor(u *unit, args [][]byte, r firn.Reader, tx *firn.Tx, out []byte) *Call {
 	c := &s.call
-	c.Cmd, c.Args, c.DB, c.R, c.Tx, c.wants = &u.cmd.Command, args, s.db, r, nil, nil
+	c.begin()
+	c.witness = (*sessionWitness)(s)
+	if u.cmd.Flags&onWorker != 0 {
+		c.witness = nobody{} // it is about the past
+	}
+	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.wants = &u.cmd.Command, u.cmd.Operation, args, s.db, r, nil, nil
 	if u.cmd.Flags&Writes != 0 {
 		c.Tx = tx
 	}

@@ -149,7 +149,7 @@ func (c *Call) step(index *firn.Index, prefix []byte, cursor uint64, o *scanOpti
 	from, to := subRange(prefix, o.pattern)
 	position := ""
 	if cursor != 0 {
-		position = c.work.cursors.position(cursor)
+		position = c.cursors.position(cursor)
 	}
 	if strings.HasPrefix(position, string(prefix)) && position >= string(from) {
 		from = append([]byte(position), 0) // the least id behind it
@@ -160,7 +160,7 @@ func (c *Call) step(index *firn.Index, prefix []byte, cursor uint64, o *scanOpti
 			return 0, err
 		}
 		if seen == o.count {
-			return c.work.cursors.put(last), nil
+			return c.cursors.put(last), nil
 		}
 		if err := visit(item); err != nil {
 			return 0, err
@@ -225,7 +225,7 @@ func scan(c *Call) error {
 		return err
 	}
 	var l list
-	next, err := c.step(c.work.keys.ByID(), prefix, cursor, &o, func(item firn.Item) error {
+	next, err := c.step(c.keys.ByID(), prefix, cursor, &o, func(item firn.Item) error {
 		return c.addKey(&l, &o, len(prefix), item)
 	})
 	if err != nil {
@@ -244,7 +244,7 @@ func keysMatching(c *Call) error {
 	var o scanOptions
 	o.setPattern(c.Args[0])
 	from, to := subRange(prefix, o.pattern)
-	for item, err := range c.R.Scan(firn.Range{Index: c.work.keys.ByID(), From: from, To: to}) {
+	for item, err := range c.R.Scan(firn.Range{Index: c.keys.ByID(), From: from, To: to}) {
 		if err != nil {
 			return err
 		}

@@ -100,7 +100,6 @@ type Server struct {
 	slow      slowLog
 	latency   latency
 	expiries  expiries
-	warming   warming
 	runID     string
 	replID    atomic.Pointer[string] // what INFO calls master_replid
 	started   time.Time
@@ -134,7 +133,6 @@ func New(store *firn.Store, o Options) *Server {
 	srv.acl.file = o.ACLFile
 	srv.config.init(o)
 	srv.pubsub.init()
-	srv.warming.wanted = make(chan coldRange, 1)
 	srv.tracking.init(&srv.catalog.trackers)
 	srv.clients.byID = make(map[int64]*Session)
 	srv.blocked.queues = make(map[awaitedKey]*queue)

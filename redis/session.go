@@ -146,7 +146,7 @@ func (srv *Server) NewSession(peer, local string) *Session {
 	}
 	s.peek = s.readFrom
 	s.in = resp.NewReader(srv.inputLimits())
-	s.call.Session, s.call.work = s, newWorkspace(srv.catalog)
+	s.call.Session, s.call.View = s, newView(srv.catalog, (*sessionWitness)(s))
 	s.reset()
 	s.remark()
 	s.active.Store(s.born.UnixMilli())
@@ -242,7 +242,7 @@ func (s *Session) Idle() {
 	s.inbox.release()
 	if s.waiter.Load() == nil { // otherwise who serves it may be using these
 		s.call.Args = nil
-		s.call.work.release()
+		s.call.work.ids.release()
 		s.outbox.release()
 	}
 }

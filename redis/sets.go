@@ -132,48 +132,48 @@ func setEncoding(k *keyDoc) string {
 
 // openSet opens a key to add members. A key that is not there becomes a set
 // without members, which the command must not leave so.
-func (c *Call) openSet(key []byte) (slot, error) {
-	s, err := c.openKind(key, kindSet)
+func (v *View) openSet(key []byte) (slot, error) {
+	s, err := v.openKind(key, kindSet)
 	if err == nil && !s.live {
-		s.key = keyDoc{Kind: kindSet, UID: c.newUID()}
+		s.key = keyDoc{Kind: kindSet, UID: v.newUID()}
 	}
 	return s, err
 }
 
 // addMember adds a member to s.key, whose document the caller writes after the
 // last one, and says whether it is new.
-func (c *Call) addMember(s *slot, member []byte) (added bool, err error) {
-	id := c.elementID(s.key.UID, member)
-	if _, err = c.R.Get(c.work.elements, id); err != firn.ErrNotFound {
+func (v *View) addMember(s *slot, member []byte) (added bool, err error) {
+	id := v.elementID(s.key.UID, member)
+	if _, err = v.R.Get(v.elements, id); err != firn.ErrNotFound {
 		return false, err
 	}
 	s.key.Length++
-	if !c.work.encodings.setFits(s.key.Length, member) {
+	if !v.encodings.setFits(s.key.Length, member) {
 		s.key.Encoding = large
 	}
-	return true, c.Tx.Put(c.work.elements, id, noValue)
+	return true, v.Tx.Put(v.elements, id, noValue)
 }
 
 // dropMember takes a member from s.key, and says whether it was there.
-func (c *Call) dropMember(s *slot, member []byte) (dropped bool, err error) {
-	id := c.elementID(s.key.UID, member)
-	if _, err = c.R.Get(c.work.elements, id); err != nil {
+func (v *View) dropMember(s *slot, member []byte) (dropped bool, err error) {
+	id := v.elementID(s.key.UID, member)
+	if _, err = v.R.Get(v.elements, id); err != nil {
 		if err == firn.ErrNotFound {
 			err = nil
 		}
 		return false, err
 	}
 	s.key.Length--
-	return true, c.Tx.Delete(c.work.elements, id, nil)
+	return true, v.Tx.Delete(v.elements, id, nil)
 }
 
 // writeOrRemove writes the key of a set that has lost members: with its last
 // member it goes.
-func (c *Call) writeOrRemove(s *slot) error {
+func (v *View) writeOrRemove(s *slot) error {
 	if s.key.Length > 0 {
-		return c.write(s, s.key)
+		return v.write(s, s.key)
 	}
-	return c.delete(s)
+	return v.delete(s)
 }
 
 func sAdd(c *Call) error {
@@ -235,7 +235,7 @@ func sMove(c *Call) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	to, err := c.openOther(c.DB, c.Args[1])
+	to, err := c.openIn(c.DB, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -318,14 +318,14 @@ func sMembers(c *Call) error {
 		c.Reply.Set(0)
 		return nil
 	}
-	return c.replySetState(&k)
+	return replySetState(&c.View, &c.Reply, &k)
 }
 
 // replySetState appends a set.
-func (c *Call) replySetState(k *keyDoc) error {
-	c.Reply.Set(int(k.Length))
-	return c.eachInSet(k, func(member string) error {
-		c.Reply.BulkString(member)
+func replySetState(v *View, w *resp.Writer, k *keyDoc) error {
+	w.Set(int(k.Length))
+	return v.eachInSet(k, func(member string) error {
+		w.BulkString(member)
 		return nil
 	})
 }
@@ -333,9 +333,9 @@ func (c *Call) replySetState(k *keyDoc) error {
 // eachInSet visits all members of a set: of an intset in the order of the
 // numbers, as in Redis, of any other in the order of the bytes. A set that has
 // not as many as its key says is errDamaged.
-func (c *Call) eachInSet(k *keyDoc, visit func(member string) error) error {
+func (v *View) eachInSet(k *keyDoc, visit func(member string) error) error {
 	if k.Encoding != large {
-		members, err := c.intset(k)
+		members, err := v.intset(k)
 		if err != nil {
 			return err
 		}
@@ -346,13 +346,13 @@ func (c *Call) eachInSet(k *keyDoc, visit func(member string) error) error {
 		}
 		return nil
 	}
-	return c.walkSet(k, 0, visit)
+	return v.walkSet(k, 0, visit)
 }
 
 // intset is the members of a set of few integers, in their order.
-func (c *Call) intset(k *keyDoc) ([]string, error) {
+func (v *View) intset(k *keyDoc) ([]string, error) {
 	members := make([]string, 0, min(k.Length, defaultIntsetEntries))
-	err := c.walkSet(k, 0, func(member string) error {
+	err := v.walkSet(k, 0, func(member string) error {
 		members = append(members, member)
 		return nil
 	})
@@ -393,8 +393,8 @@ func sScan(c *Call) error {
 				return nil
 			})
 		}
-		prefix := slices.Clone(c.elementPrefix(k.UID))
-		return c.step(c.work.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
+		prefix := slices.Clone(c.prefixOf(k.UID))
+		return c.step(c.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
 			member, err := c.subKey(item.Key, len(prefix))
 			if err == nil && o.matches(member) {
 				l.add(member)

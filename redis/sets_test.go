@@ -153,16 +153,16 @@ func TestPopsBringLargeCollectionsIntoMemory(t *testing.T) {
 	wanted := false
 	for range 30 * size / loadOdds {
 		o.ask(t, "SPOP huge")
-		if wanted = len(srv.warming.wanted) > 0; wanted {
+		if wanted = len(srv.catalog.warming.wanted) > 0; wanted {
 			break
 		}
 	}
 	if !wanted {
 		t.Fatal("nobody asked for the set")
 	}
-	r := <-srv.warming.wanted
-	srv.warming.wanted <- r
-	if err := srv.warm(); err != nil {
+	r := <-srv.catalog.warming.wanted
+	srv.catalog.warming.wanted <- r
+	if err := srv.catalog.warmWanted(); err != nil {
 		t.Fatal(err)
 	}
 	err := srv.store.View(func(s *firn.Snapshot) error {

@@ -49,7 +49,7 @@ func newCombined(members []string, form encoding) combined {
 
 // formOf is the encoding of a set that gets these members.
 func (c *Call) formOf(members []string) encoding {
-	if int64(len(members)) > c.work.encodings.intsetEntries.Load() || slices.ContainsFunc(members, notInteger) {
+	if int64(len(members)) > c.encodings.intsetEntries.Load() || slices.ContainsFunc(members, notInteger) {
 		return large
 	}
 	return compact
@@ -104,9 +104,8 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 	}
 	u := c.newUID()
 	for _, member := range result.members {
-		id := tuple.AppendString(c.elementPrefix(u), member)
-		c.work.element = id
-		if err := c.Tx.Put(c.work.elements, id, noValue); err != nil {
+		id := c.keep(tuple.AppendString(appendUID(c.room(), u), member))
+		if err := c.Tx.Put(c.elements, id, noValue); err != nil {
 			return err
 		}
 	}
@@ -118,9 +117,8 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 }
 
 // hasMember says whether a set has a member.
-func (c *Call) hasMember(k *keyDoc, member string) (bool, error) {
-	c.work.element = tuple.AppendString(appendUID(c.work.element[:0], k.UID), member)
-	_, err := c.R.Get(c.work.elements, c.work.element)
+func (v *View) hasMember(k *keyDoc, member string) (bool, error) {
+	_, err := v.R.Get(v.elements, v.keep(tuple.AppendString(appendUID(v.room(), k.UID), member)))
 	if err == firn.ErrNotFound {
 		return false, nil
 	}
@@ -163,7 +161,7 @@ func sInter(c *Call) error {
 		return err
 	}
 	if len(sets) == 1 && sets[0] != nil {
-		return c.replySetState(sets[0])
+		return replySetState(&c.View, &c.Reply, sets[0])
 	}
 	var l list
 	err = c.intersectSets(sets, func(member string) error {
@@ -315,7 +313,7 @@ func (c *Call) subtractByLookup(first *keyDoc, others []*keyDoc) (combined, erro
 func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, error) {
 	rest := make(map[string]struct{}, first.Length)
 	form := compact
-	if first.Length > c.work.encodings.intsetEntries.Load() {
+	if first.Length > c.encodings.intsetEntries.Load() {
 		form = large
 	}
 	err := c.walkSet(first, 0, func(member string) error {

@@ -26,11 +26,11 @@ const (
 // -count of any if count is negative, else count different ones, or all there
 // are.
 func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
-	index := c.work.elements.ByID()
+	index := c.elements.ByID()
 	if k.Length > maxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
-		!c.R.Holds(index, c.elementPrefix(k.UID)) {
+		!c.R.Holds(index, c.prefixOf(k.UID)) {
 		if c.Tx != nil {
-			c.want(index, c.elementPrefix(k.UID), k.Length)
+			c.want(index, c.prefixOf(k.UID), k.Length)
 		}
 		items, err := c.drawMany(index, appendUID(nil, k.UID), count)
 		if err != nil {
@@ -43,7 +43,7 @@ func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
 			return ids, nil
 		}
 	}
-	members, err := c.R.Ordered(index, c.elementPrefix(k.UID))
+	members, err := c.R.Ordered(index, c.prefixOf(k.UID))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func sRandMember(c *Call) error {
 
 // replyMembers replies the members with these ids.
 func (c *Call) replyMembers(k *keyDoc, ids []string) error {
-	prefixBytes := len(c.elementPrefix(k.UID))
+	prefixBytes := len(c.prefixOf(k.UID))
 	for _, id := range ids {
 		member, err := memberOf(id, prefixBytes)
 		if err != nil {
@@ -162,7 +162,7 @@ func popMembers(c *Call, count int64, asSet bool) error {
 	c.notify(eventSet, "spop", c.Args[0])
 	if count >= s.key.Length && asSet {
 		// The key goes; the elements stay where they are, as with DEL.
-		if err := c.replySetState(&s.key); err != nil {
+		if err := replySetState(&c.View, &c.Reply, &s.key); err != nil {
 			return err
 		}
 		s.key.Length = 0
@@ -179,8 +179,7 @@ func popMembers(c *Call, count int64, asSet bool) error {
 		return err
 	}
 	for _, id := range ids {
-		c.work.element = append(c.work.element[:0], id...)
-		if err := c.Tx.Delete(c.work.elements, c.work.element, nil); err != nil {
+		if err := c.Tx.Delete(c.elements, c.keep(append(c.room(), id...)), nil); err != nil {
 			return err
 		}
 	}

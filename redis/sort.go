@@ -314,7 +314,7 @@ func (c *Call) storeSorted(items [][]byte, o *sortOptions) error {
 		items = found
 	}
 	c.Reply.Int(int64(len(items)))
-	s, err := c.openOther(c.DB, o.store)
+	s, err := c.openIn(c.DB, o.store)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func xAdd(c *Call) error {
 	if err := c.addEntry(&s, &st, id, a.fields); err != nil {
 		return err
 	}
-	c.replyID(id)
+	replyID(&c.Reply, id)
 	var trimmed int64
 	if a.trim.by != noTrim {
 		if trimmed, err = c.trim(&s, &st, &a.trim); err != nil {
@@ -132,19 +132,19 @@ func xAdd(c *Call) error {
 }
 
 // addEntry stores an entry behind all others. The caller writes the key.
-func (c *Call) addEntry(s *slot, st *stream, id streamID, fields [][]byte) error {
-	return c.putEntry(s, st, id, fields, st.beginsNode(s.key.Length, id, fields))
+func (v *View) addEntry(s *slot, st *stream, id streamID, fields [][]byte) error {
+	return v.putEntry(s, st, id, fields, st.beginsNode(s.key.Length, id, fields))
 }
 
 // putEntry stores an entry whose node is accounted for.
-func (c *Call) putEntry(s *slot, st *stream, id streamID, fields [][]byte, begins bool) error {
+func (v *View) putEntry(s *slot, st *stream, id streamID, fields [][]byte, begins bool) error {
 	if s.key.Length == 0 {
 		st.first = id
 	}
 	st.last = id
 	st.added++
 	s.key.Length++
-	return c.Tx.Put(c.work.elements, c.entryID(s.key.UID, id), newStreamEntry(fields, begins))
+	return v.Tx.Put(v.elements, v.entryID(s.key.UID, id), newStreamEntry(fields, begins))
 }
 
 func xDel(c *Call) error {
@@ -180,14 +180,14 @@ func xDel(c *Call) error {
 
 // deleteEntry deletes an entry from anywhere, and says whether it was there.
 // The caller writes the key.
-func (c *Call) deleteEntry(s *slot, st *stream, id streamID) (had bool, err error) {
-	e, ok, err := c.entryAt(&s.key, st, id)
+func (v *View) deleteEntry(s *slot, st *stream, id streamID) (had bool, err error) {
+	e, ok, err := v.entryAt(&s.key, st, id)
 	if err != nil || !ok {
 		return false, err
 	}
 	first := id == st.first
 	if first || e.begins {
-		if err := c.passNode(s, st, id, first); err != nil {
+		if err := v.passNode(s, st, id, first); err != nil {
 			return false, err
 		}
 	}
@@ -200,13 +200,13 @@ func (c *Call) deleteEntry(s *slot, st *stream, id streamID) (had bool, err erro
 	if st.deleted.less(id) {
 		st.deleted = id
 	}
-	return true, c.Tx.Delete(c.work.elements, c.entryID(s.key.UID, id), nil)
+	return true, v.Tx.Delete(v.elements, v.entryID(s.key.UID, id), nil)
 }
 
 // passNode makes the entry after a node's first entry, which is about to go,
 // the first of that node; or the node goes with it, if it has no other.
-func (c *Call) passNode(s *slot, st *stream, id streamID, first bool) error {
-	e, ok, err := c.entryAfter(&s.key, st, id)
+func (v *View) passNode(s *slot, st *stream, id streamID, first bool) error {
+	e, ok, err := v.entryAfter(&s.key, st, id)
 	switch {
 	case err != nil:
 		return err
@@ -220,7 +220,7 @@ func (c *Call) passNode(s *slot, st *stream, id streamID, first bool) error {
 	case e.begins:
 		st.nodes--
 	case !first:
-		return c.Tx.Put(c.work.elements, c.entryID(s.key.UID, e.id), e.begun())
+		return v.Tx.Put(v.elements, v.entryID(s.key.UID, e.id), e.begun())
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func xClaim(c *Call) error {
 			n++
 		}
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(&c.Reply, start, '*', n)
 	return c.writeGroupLedger(l, &s, &st)
 }
 
@@ -80,10 +80,10 @@ func (c *Call) giveClaimed(l *groupLedger, was *pendingEntry, next pendingEntry,
 		return err
 	}
 	if justID {
-		c.replyID(e.id)
+		replyID(&c.Reply, e.id)
 		return nil
 	}
-	return c.replyEntry(e)
+	return replyEntry(&c.Reply, e)
 }
 
 // claimAttempts is how many pending entries XAUTOCLAIM looks at for each that
@@ -137,15 +137,15 @@ func xAutoClaim(c *Call) error {
 	if err := w.walk(); err != nil {
 		return err
 	}
-	c.insertHeader(start, '*', w.claimed)
+	insertHeader(&c.Reply, start, '*', w.claimed)
 	head := c.Reply.Buf[start:]
 	c.Reply.Buf = c.Reply.Buf[:start:start]
 	c.Reply.Array(3)
-	c.replyID(w.next)
+	replyID(&c.Reply, w.next)
 	c.Reply.Buf = append(c.Reply.Buf, head...)
 	c.Reply.Array(len(w.deleted))
 	for _, id := range w.deleted {
-		c.replyID(id)
+		replyID(&c.Reply, id)
 	}
 	return c.writeGroupLedger(l, &s, &st)
 }

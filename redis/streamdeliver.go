@@ -113,14 +113,14 @@ func (c *Call) deliverNew(l *groupLedger, k *keyDoc, st *stream, r *streamReadin
 		}
 		n++
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(&c.Reply, start, '*', n)
 	return n > 0, nil
 }
 
 // deliver replies a new entry and makes it pending.
 func (c *Call) deliver(l *groupLedger, m *groupMember, k *keyDoc, st *stream, e *streamEntry, noAck bool) error {
 	l.group.advance(st, k.Length, e.id)
-	if err := c.replyEntry(e); err != nil || noAck {
+	if err := replyEntry(&c.Reply, e); err != nil || noAck {
 		return err
 	}
 	var was *pendingEntry
@@ -159,11 +159,11 @@ func (c *Call) deliverAgain(l *groupLedger, k *keyDoc, st *stream, r *streamRead
 		}
 		if !ok {
 			c.Reply.Array(2)
-			c.replyID(d.id)
+			replyID(&c.Reply, d.id)
 			c.Reply.NullArray()
 			continue
 		}
-		if err := c.replyEntry(&e); err != nil {
+		if err := replyEntry(&c.Reply, &e); err != nil {
 			return err
 		}
 		l.touch(m)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
 )
 
 // A stream is a key document, an element for each entry, and documents in the
@@ -150,8 +151,8 @@ func (d *decoder) idBefore(base uint64) streamID {
 }
 
 // findStream reads the stream at a key; ok is false if there is none.
-func (c *Call) findStream(key []byte) (k keyDoc, st stream, ok bool, err error) {
-	if k, ok, err = c.findKind(key, kindStream); err != nil || !ok {
+func (v *View) findStream(key []byte) (k keyDoc, st stream, ok bool, err error) {
+	if k, ok, err = v.findKind(key, kindStream); err != nil || !ok {
 		return k, st, false, err
 	}
 	st, err = parseStream(&k)
@@ -160,12 +161,12 @@ func (c *Call) findStream(key []byte) (k keyDoc, st stream, ok bool, err error) 
 
 // openStream opens a key to change the stream at it. One that is not live is
 // ready to become an empty stream.
-func (c *Call) openStream(key []byte) (s slot, st stream, err error) {
-	if s, err = c.openKind(key, kindStream); err != nil {
+func (v *View) openStream(key []byte) (s slot, st stream, err error) {
+	if s, err = v.openKind(key, kindStream); err != nil {
 		return s, st, err
 	}
 	if !s.live {
-		s.key = keyDoc{Kind: kindStream, UID: c.newUID()}
+		s.key = keyDoc{Kind: kindStream, UID: v.newUID()}
 		return s, st, nil
 	}
 	st, err = parseStream(&s.key)
@@ -173,10 +174,9 @@ func (c *Call) openStream(key []byte) (s slot, st stream, err error) {
 }
 
 // writeStream stores the key document of a stream.
-func (c *Call) writeStream(s *slot, st *stream) error {
-	c.work.field = st.appendTo(c.work.field[:0])
-	s.key.Value = c.work.field
-	return c.write(s, s.key)
+func (v *View) writeStream(s *slot, st *stream) error {
+	s.key.Value = v.keep(st.appendTo(v.room()))
+	return v.write(s, s.key)
 }
 
 // newStreamEntry is the value of an entry in memory of its own, exactly sized.
@@ -271,17 +271,17 @@ func (e *streamEntry) damaged() error {
 }
 
 // replyEntry appends an entry as clients get it: its id and its fields.
-func (c *Call) replyEntry(e *streamEntry) error {
-	c.Reply.Array(2)
-	c.replyID(e.id)
-	c.Reply.Array(e.fields)
+func replyEntry(w *resp.Writer, e *streamEntry) error {
+	w.Array(2)
+	replyID(w, e.id)
+	w.Array(e.fields)
 	body := e.body
 	for range e.fields {
 		b := body.bin()
 		if b == nil {
 			return e.damaged()
 		}
-		c.Reply.Bulk(b)
+		w.Bulk(b)
 	}
 	if len(body.b) > 0 {
 		return e.damaged()

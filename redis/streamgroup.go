@@ -9,18 +9,6 @@ const (
 	errGroupRead   = Error("ERR value for ENTRIESREAD must be positive or -1")
 )
 
-// groupCommand is the container of the commands that write groups, which the
-// operations of their key documents are called after.
-var groupCommand = Command{Name: "XGROUP"}
-
-// asXGroup makes a subcommand write as XGROUP.
-func asXGroup(run func(*Call) error) func(*Call) error {
-	return func(c *Call) error {
-		c.Cmd = &groupCommand
-		return run(c)
-	}
-}
-
 // streamGroupOptions are those of CREATE and SETID.
 type streamGroupOptions struct {
 	make bool // MKSTREAM
@@ -114,7 +102,7 @@ func xGroupCreate(c *Call) error {
 	st.groups++
 	st.serial++
 	g := streamGroup{serial: st.serial, last: last, read: o.read}
-	if err := c.Tx.Put(c.work.groups, c.groupID(s.key.UID, c.Args[1]), g.encode()); err != nil {
+	if err := c.Tx.Put(c.groups, c.groupID(s.key.UID, c.Args[1]), g.encode()); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
@@ -141,7 +129,7 @@ func xGroupSetID(c *Call) error {
 			return err
 		}
 	}
-	if err := c.Tx.Put(c.work.groups, c.groupID(s.key.UID, g.name), g.encode()); err != nil {
+	if err := c.Tx.Put(c.groups, c.groupID(s.key.UID, g.name), g.encode()); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")

@@ -183,31 +183,31 @@ func pendingKeys(id string, value []byte, add func(key []byte)) {
 	add(append(tuple.AppendBytes(key, name), rest...))
 }
 
-// groupID is the id of a group's document; like those below in scratch memory.
-func (c *Call) groupID(u uid, name []byte) []byte {
-	c.work.element = tuple.AppendBytes(tuple.AppendInt(appendUID(c.work.element[:0], u), 0), name)
-	return c.work.element
+// groupID is the id of a group's document.
+func (v *View) groupID(u uid, name []byte) []byte {
+	return v.keep(tuple.AppendBytes(tuple.AppendInt(appendUID(v.room(), u), 0), name))
 }
 
 // partID is where the ids of a part of a group begin.
-func (c *Call) partID(u uid, serial, part int64) []byte {
-	c.work.element = tuple.AppendInt(tuple.AppendInt(appendUID(c.work.element[:0], u), serial), part)
-	return c.work.element
+func (v *View) partID(u uid, serial, part int64) []byte {
+	return v.keep(appendPart(v.room(), u, serial, part))
 }
 
-func (c *Call) consumerID(u uid, serial int64, name []byte) []byte {
-	c.work.element = tuple.AppendBytes(c.partID(u, serial, partConsumers), name)
-	return c.work.element
+func appendPart(dst []byte, u uid, serial, part int64) []byte {
+	return tuple.AppendInt(tuple.AppendInt(appendUID(dst, u), serial), part)
 }
 
-func (c *Call) pendingID(u uid, serial int64, id streamID) []byte {
-	c.work.element = id.appendKey(c.partID(u, serial, partPending))
-	return c.work.element
+func (v *View) consumerID(u uid, serial int64, name []byte) []byte {
+	return v.keep(tuple.AppendBytes(appendPart(v.room(), u, serial, partConsumers), name))
+}
+
+func (v *View) pendingID(u uid, serial int64, id streamID) []byte {
+	return v.keep(id.appendKey(appendPart(v.room(), u, serial, partPending)))
 }
 
 // findStreamGroup reads a group of a stream; ok is false if it is not there.
-func (c *Call) findStreamGroup(k *keyDoc, name []byte) (g streamGroup, ok bool, err error) {
-	doc, err := c.R.Get(c.work.groups, c.groupID(k.UID, name))
+func (v *View) findStreamGroup(k *keyDoc, name []byte) (g streamGroup, ok bool, err error) {
+	doc, err := v.R.Get(v.groups, v.groupID(k.UID, name))
 	if err == firn.ErrNotFound {
 		return streamGroup{}, false, nil
 	}
@@ -218,8 +218,8 @@ func (c *Call) findStreamGroup(k *keyDoc, name []byte) (g streamGroup, ok bool, 
 }
 
 // findStreamConsumer reads a consumer of a group; ok is false if it is not there.
-func (c *Call) findStreamConsumer(u uid, serial int64, name []byte) (m streamConsumer, ok bool, err error) {
-	doc, err := c.R.Get(c.work.groups, c.consumerID(u, serial, name))
+func (v *View) findStreamConsumer(u uid, serial int64, name []byte) (m streamConsumer, ok bool, err error) {
+	doc, err := v.R.Get(v.groups, v.consumerID(u, serial, name))
 	if err == firn.ErrNotFound {
 		return streamConsumer{}, false, nil
 	}
@@ -231,11 +231,11 @@ func (c *Call) findStreamConsumer(u uid, serial int64, name []byte) (m streamCon
 
 // findPending reads a pending entry of a group; ok is false if the entry is
 // not pending.
-func (c *Call) findPending(u uid, g *streamGroup, id streamID) (d pendingEntry, ok bool, err error) {
+func (v *View) findPending(u uid, g *streamGroup, id streamID) (d pendingEntry, ok bool, err error) {
 	if g.pending.count == 0 || id.less(g.pending.low) || g.pending.high.less(id) {
 		return d, false, nil
 	}
-	doc, err := c.R.Get(c.work.groups, c.pendingID(u, g.serial, id))
+	doc, err := v.R.Get(v.groups, v.pendingID(u, g.serial, id))
 	if err == firn.ErrNotFound {
 		return d, false, nil
 	}
@@ -246,14 +246,14 @@ func (c *Call) findPending(u uid, g *streamGroup, id streamID) (d pendingEntry, 
 }
 
 // streamGroups walks over the groups of a stream in the order of their names.
-func (c *Call) streamGroups(k *keyDoc) iter.Seq2[streamGroup, error] {
+func (v *View) streamGroups(k *keyDoc) iter.Seq2[streamGroup, error] {
 	return func(yield func(streamGroup, error) bool) {
-		prefix := slices.Clone(tuple.AppendInt(c.elementPrefix(k.UID), 0))
-		for item, err := range c.R.Scan(firn.Range{Index: c.work.groups.ByID(), Prefix: prefix}) {
+		prefix := slices.Clone(tuple.AppendInt(v.prefixOf(k.UID), 0))
+		for item, err := range v.R.Scan(firn.Range{Index: v.groups.ByID(), Prefix: prefix}) {
 			var g streamGroup
 			if err == nil {
 				var name []byte
-				if name, err = c.subKey(item.Key, len(prefix)); err == nil {
+				if name, err = v.subKey(item.Key, len(prefix)); err == nil {
 					g, err = parseGroup(item.Doc, own(name))
 				}
 			}
@@ -265,14 +265,14 @@ func (c *Call) streamGroups(k *keyDoc) iter.Seq2[streamGroup, error] {
 }
 
 // groupConsumers walks over the consumers of a group in the order of their names.
-func (c *Call) groupConsumers(u uid, g *streamGroup) iter.Seq2[streamConsumer, error] {
+func (v *View) groupConsumers(u uid, g *streamGroup) iter.Seq2[streamConsumer, error] {
 	return func(yield func(streamConsumer, error) bool) {
-		prefix := slices.Clone(c.partID(u, g.serial, partConsumers))
-		for item, err := range c.R.Scan(firn.Range{Index: c.work.groups.ByID(), Prefix: prefix}) {
+		prefix := slices.Clone(v.partID(u, g.serial, partConsumers))
+		for item, err := range v.R.Scan(firn.Range{Index: v.groups.ByID(), Prefix: prefix}) {
 			var m streamConsumer
 			if err == nil {
 				var name []byte
-				if name, err = c.subKey(item.Key, len(prefix)); err == nil {
+				if name, err = v.subKey(item.Key, len(prefix)); err == nil {
 					m, err = parseConsumer(item.Doc, own(name))
 				}
 			}
@@ -285,12 +285,12 @@ func (c *Call) groupConsumers(u uid, g *streamGroup) iter.Seq2[streamConsumer, e
 
 // eachPending walks over the entries that are pending in a group, or, if m is
 // not nil, with a consumer, in an interval.
-func (c *Call) eachPending(u uid, g *streamGroup, m *streamConsumer, s idSpan, reverse bool, limit int) iter.Seq2[pendingEntry, error] {
-	r := firn.Range{Index: c.work.groups.ByID(), Reverse: reverse, Limit: limit}
+func (v *View) eachPending(u uid, g *streamGroup, m *streamConsumer, s idSpan, reverse bool, limit int) iter.Seq2[pendingEntry, error] {
+	r := firn.Range{Index: v.groups.ByID(), Reverse: reverse, Limit: limit}
 	bounds := &g.pending
-	prefix := slices.Clone(c.partID(u, g.serial, partPending))
+	prefix := slices.Clone(v.partID(u, g.serial, partPending))
 	if m != nil {
-		r.Index, bounds = c.work.byConsumer, &m.pending
+		r.Index, bounds = v.byConsumer, &m.pending
 		prefix = tuple.AppendBytes(tuple.AppendInt(appendUID(nil, u), g.serial), m.name)
 	}
 	s, some := bounds.within(s)
@@ -300,7 +300,7 @@ func (c *Call) eachPending(u uid, g *streamGroup, m *streamConsumer, s idSpan, r
 		if !some {
 			return
 		}
-		for item, err := range c.R.Scan(r) {
+		for item, err := range v.R.Scan(r) {
 			var d pendingEntry
 			if err == nil {
 				var id streamID

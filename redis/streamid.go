@@ -59,9 +59,9 @@ func (id streamID) appendTo(dst []byte) []byte {
 }
 
 // replyID appends an id as a bulk string.
-func (c *Call) replyID(id streamID) {
+func replyID(w *resp.Writer, id streamID) {
 	var text [streamIDBytes]byte
-	c.Reply.Bulk(id.appendTo(text[:0]))
+	w.Bulk(id.appendTo(text[:0]))
 }
 
 // appendKey appends the id as elements of a key, in the order of ids. Each of

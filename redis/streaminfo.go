@@ -95,7 +95,7 @@ func xInfoConsumers(c *Call) error {
 		c.Reply.Int(max(now-m.seen, 0))
 		n++
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(&c.Reply, start, '*', n)
 	return nil
 }
 
@@ -117,11 +117,11 @@ func xInfoGroups(c *Call) error {
 		c.Reply.BulkString("pending")
 		c.Reply.Int(g.pending.count)
 		c.Reply.BulkString("last-delivered-id")
-		c.replyID(g.last)
+		replyID(&c.Reply, g.last)
 		c.replyProgress(&g, &st, k.Length)
 		n++
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(&c.Reply, start, '*', n)
 	return nil
 }
 
@@ -173,13 +173,13 @@ func xInfoStream(c *Call) error {
 	c.Reply.BulkString("radix-tree-nodes")
 	c.Reply.Int(st.nodes + 1)
 	c.Reply.BulkString("last-generated-id")
-	c.replyID(st.last)
+	replyID(&c.Reply, st.last)
 	c.Reply.BulkString("max-deleted-entry-id")
-	c.replyID(st.deleted)
+	replyID(&c.Reply, st.deleted)
 	c.Reply.BulkString("entries-added")
 	c.Reply.Int(st.added)
 	c.Reply.BulkString("recorded-first-entry-id")
-	c.replyID(st.first)
+	replyID(&c.Reply, st.first)
 	if full {
 		return c.replyFullInfo(&k, &st, count)
 	}
@@ -199,7 +199,7 @@ func (c *Call) replyEdge(k *keyDoc, st *stream, last bool) error {
 		if err != nil {
 			return err
 		}
-		return c.replyEntry(&e)
+		return replyEntry(&c.Reply, &e)
 	}
 	c.Reply.Null()
 	return nil
@@ -209,7 +209,7 @@ func (c *Call) replyEdge(k *keyDoc, st *stream, last bool) error {
 // entries and groups, of each kind at most count.
 func (c *Call) replyFullInfo(k *keyDoc, st *stream, count int64) error {
 	c.Reply.BulkString("entries")
-	if _, err := c.replyEntries(k, st, st.whole(), false, count); err != nil {
+	if _, err := replyEntries(&c.View, &c.Reply, k, st, st.whole(), false, count); err != nil {
 		return err
 	}
 	c.Reply.BulkString("groups")
@@ -222,7 +222,7 @@ func (c *Call) replyFullInfo(k *keyDoc, st *stream, count int64) error {
 		c.Reply.BulkString("name")
 		c.Reply.Bulk(g.name)
 		c.Reply.BulkString("last-delivered-id")
-		c.replyID(g.last)
+		replyID(&c.Reply, g.last)
 		c.replyProgress(&g, st, k.Length)
 		c.Reply.BulkString("pel-count")
 		c.Reply.Int(g.pending.count)
@@ -236,7 +236,7 @@ func (c *Call) replyFullInfo(k *keyDoc, st *stream, count int64) error {
 		}
 		n++
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(&c.Reply, start, '*', n)
 	return nil
 }
 
@@ -259,7 +259,7 @@ func (c *Call) replyFullConsumers(u uid, g *streamGroup, count int64) error {
 		}
 		n++
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(&c.Reply, start, '*', n)
 	return nil
 }
 
@@ -273,17 +273,17 @@ func (c *Call) replyFullPending(u uid, g *streamGroup, m *streamConsumer, count 
 		}
 		if m == nil {
 			c.Reply.Array(4)
-			c.replyID(d.id)
+			replyID(&c.Reply, d.id)
 			c.Reply.Bulk(d.consumer)
 		} else {
 			c.Reply.Array(3)
-			c.replyID(d.id)
+			replyID(&c.Reply, d.id)
 		}
 		c.Reply.Int(d.delivered)
 		c.Reply.Int(d.count)
 		n++
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(&c.Reply, start, '*', n)
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 // groupLedger is a group that a command changes: what was read of it, and what
 // has to be written when the command is done.
 type groupLedger struct {
-	c       *Call
+	v       *View
 	key     []byte
 	uid     uid
 	group   streamGroup
@@ -30,8 +30,8 @@ type groupMember struct {
 const manyMembers = 8
 
 // openGroupLedger begins to change a group of the stream at a key.
-func (c *Call) openGroupLedger(key []byte, k *keyDoc, g streamGroup) *groupLedger {
-	return &groupLedger{c: c, key: key, uid: k.UID, group: g}
+func (v *View) openGroupLedger(key []byte, k *keyDoc, g streamGroup) *groupLedger {
+	return &groupLedger{v: v, key: key, uid: k.UID, group: g}
 }
 
 // find is a consumer of the group; nil if it is not there.
@@ -39,7 +39,7 @@ func (l *groupLedger) find(name []byte) (*groupMember, error) {
 	if m := l.met(name); m != nil {
 		return m, nil
 	}
-	found, ok, err := l.c.findStreamConsumer(l.uid, l.group.serial, name)
+	found, ok, err := l.v.findStreamConsumer(l.uid, l.group.serial, name)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -79,16 +79,16 @@ func (l *groupLedger) join(name []byte) (m *groupMember, made bool, err error) {
 	if err != nil || m != nil {
 		return m, false, err
 	}
-	m = l.meet(streamConsumer{name: name, seen: l.c.now()})
+	m = l.meet(streamConsumer{name: name, seen: l.v.now()})
 	m.changed, l.changed = true, true
 	l.group.consumers++
-	l.c.notify(eventStream, "xgroup-createconsumer", l.key)
+	l.v.notify(eventStream, "xgroup-createconsumer", l.key)
 	return m, true, nil
 }
 
 // touch says that a consumer has done something now that is worth writing.
 func (l *groupLedger) touch(m *groupMember) {
-	m.seen = l.c.now()
+	m.seen = l.v.now()
 	m.changed, l.changed = true, true
 }
 
@@ -98,7 +98,7 @@ func (l *groupLedger) take(d *pendingEntry) error {
 		return err
 	}
 	l.group.pending.remove()
-	return l.c.Tx.Delete(l.c.work.groups, l.c.pendingID(l.uid, l.group.serial, d.id), nil)
+	return l.v.Tx.Delete(l.v.groups, l.v.pendingID(l.uid, l.group.serial, d.id), nil)
 }
 
 // leave takes a pending entry out of its consumer's count.
@@ -130,7 +130,7 @@ func (l *groupLedger) give(m *groupMember, was *pendingEntry, now pendingEntry) 
 		m.pending.add(now.id)
 	}
 	m.changed, l.changed = true, true
-	return l.c.Tx.Put(l.c.work.groups, l.c.pendingID(l.uid, l.group.serial, now.id), now.encode())
+	return l.v.Tx.Put(l.v.groups, l.v.pendingID(l.uid, l.group.serial, now.id), now.encode())
 }
 
 // write stores the group and its changed consumers. The caller writes the key
@@ -139,7 +139,7 @@ func (l *groupLedger) write() error {
 	if !l.changed {
 		return nil
 	}
-	tx, groups := l.c.Tx, l.c.work.groups
+	tx, groups := l.v.Tx, l.v.groups
 	for _, m := range l.members {
 		if !m.changed {
 			continue
@@ -147,14 +147,14 @@ func (l *groupLedger) write() error {
 		if err := l.tighten(&m.pending, &m.streamConsumer); err != nil {
 			return err
 		}
-		if err := tx.Put(groups, l.c.consumerID(l.uid, l.group.serial, m.name), m.encode()); err != nil {
+		if err := tx.Put(groups, l.v.consumerID(l.uid, l.group.serial, m.name), m.encode()); err != nil {
 			return err
 		}
 	}
 	if err := l.tighten(&l.group.pending, nil); err != nil {
 		return err
 	}
-	return tx.Put(groups, l.c.groupID(l.uid, l.group.name), l.group.encode())
+	return tx.Put(groups, l.v.groupID(l.uid, l.group.name), l.group.encode())
 }
 
 // tighten finds the bounds of pending entries anew when many were taken out.
@@ -163,13 +163,13 @@ func (l *groupLedger) tighten(p *pendingBounds, m *streamConsumer) error {
 		return nil
 	}
 	all := idSpan{p.low, p.high}
-	for d, err := range l.c.eachPending(l.uid, &l.group, m, all, false, 1) {
+	for d, err := range l.v.eachPending(l.uid, &l.group, m, all, false, 1) {
 		if err != nil {
 			return err
 		}
 		p.low = d.id
 	}
-	for d, err := range l.c.eachPending(l.uid, &l.group, m, all, true, 1) {
+	for d, err := range l.v.eachPending(l.uid, &l.group, m, all, true, 1) {
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (l *groupLedger) dismiss(m *groupMember) (n int64, err error) {
 	n = m.pending.count
 	for m.pending.count > 0 {
 		var batch []pendingEntry
-		for d, err := range l.c.eachPending(l.uid, &l.group, &m.streamConsumer, idSpan{to: greatestID}, false, trimBatch) {
+		for d, err := range l.v.eachPending(l.uid, &l.group, &m.streamConsumer, idSpan{to: greatestID}, false, trimBatch) {
 			if err != nil {
 				return 0, err
 			}
@@ -203,31 +203,31 @@ func (l *groupLedger) dismiss(m *groupMember) (n int64, err error) {
 	}
 	l.group.consumers--
 	m.changed, l.changed = false, true
-	return n, l.c.Tx.Delete(l.c.work.groups, l.c.consumerID(l.uid, l.group.serial, m.name), nil)
+	return n, l.v.Tx.Delete(l.v.groups, l.v.consumerID(l.uid, l.group.serial, m.name), nil)
 }
 
 // destroy deletes the group and all that it knows.
 func (l *groupLedger) destroy() error {
-	c, g := l.c, &l.group
+	c, g := l.v, &l.group
 	from := slices.Clone(c.partID(l.uid, g.serial, partConsumers))
-	if err := c.deleteIDs(c.work.groups, from, tuple.PrefixEnd(from)); err != nil {
+	if err := c.deleteIDs(c.groups, from, tuple.PrefixEnd(from)); err != nil {
 		return err
 	}
 	if g.pending.count > 0 {
 		from = slices.Clone(c.pendingID(l.uid, g.serial, g.pending.low))
 		to := slices.Clone(c.pendingID(l.uid, g.serial, g.pending.high))
-		if err := c.deleteIDs(c.work.groups, from, append(to, 0)); err != nil {
+		if err := c.deleteIDs(c.groups, from, append(to, 0)); err != nil {
 			return err
 		}
 	}
-	return c.Tx.Delete(c.work.groups, c.groupID(l.uid, g.name), nil)
+	return c.Tx.Delete(c.groups, c.groupID(l.uid, g.name), nil)
 }
 
 // deleteIDs deletes the documents with ids in [from, to).
-func (c *Call) deleteIDs(t *firn.Table, from, to []byte) error {
+func (v *View) deleteIDs(t *firn.Table, from, to []byte) error {
 	for {
 		var ids []string
-		for item, err := range c.R.Scan(firn.Range{Index: t.ByID(), From: from, To: to, Limit: trimBatch}) {
+		for item, err := range v.R.Scan(firn.Range{Index: t.ByID(), From: from, To: to, Limit: trimBatch}) {
 			if err != nil {
 				return err
 			}
@@ -235,7 +235,7 @@ func (c *Call) deleteIDs(t *firn.Table, from, to []byte) error {
 		}
 		for _, id := range ids {
 			from = append(append(from[:0], id...), 0)
-			if err := c.Tx.Delete(t, from[:len(id)], nil); err != nil {
+			if err := v.Tx.Delete(t, from[:len(id)], nil); err != nil {
 				return err
 			}
 		}

@@ -111,7 +111,7 @@ func (c *Call) replyPendingSummary(u uid, g *streamGroup) error {
 			if err != nil {
 				return err
 			}
-			c.replyID(d.id)
+			replyID(&c.Reply, d.id)
 		}
 	}
 	start, n := len(c.Reply.Buf), 0
@@ -126,7 +126,7 @@ func (c *Call) replyPendingSummary(u uid, g *streamGroup) error {
 			n++
 		}
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(&c.Reply, start, '*', n)
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (c *Call) replyPending(u uid, g *streamGroup, q *pendingQuery) error {
 				continue
 			}
 			c.Reply.Array(4)
-			c.replyID(d.id)
+			replyID(&c.Reply, d.id)
 			c.Reply.Bulk(d.consumer)
 			c.Reply.Int(max(now-d.delivered, 0))
 			c.Reply.Int(d.count)
@@ -163,7 +163,7 @@ func (c *Call) replyPending(u uid, g *streamGroup, q *pendingQuery) error {
 			}
 		}
 	}
-	c.insertHeader(start, '*', int(n))
+	insertHeader(&c.Reply, start, '*', int(n))
 	return nil
 }
 

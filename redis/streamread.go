@@ -156,7 +156,7 @@ func (c *Call) replyStreamSource(from *streamSource, key []byte, count int64) (s
 	start := len(c.Reply.Buf)
 	c.beginStreamSource(key)
 	first, _ := from.after.next()
-	n, err := c.replyEntries(&from.key, &from.st, idSpan{first, from.st.last}, false, count)
+	n, err := replyEntries(&c.View, &c.Reply, &from.key, &from.st, idSpan{first, from.st.last}, false, count)
 	if n == 0 {
 		c.Reply.Buf = c.Reply.Buf[:start]
 	}
@@ -183,9 +183,9 @@ func (c *Call) replyStreamSources(r *streamReading, one func(i int) (some bool, 
 	switch {
 	case served == 0:
 	case c.Reply.Proto == 3:
-		c.insertHeader(start, '%', served)
+		insertHeader(&c.Reply, start, '%', served)
 	default:
-		c.insertHeader(start, '*', served)
+		insertHeader(&c.Reply, start, '*', served)
 	}
 	return served, nil
 }

@@ -36,7 +36,7 @@ const smallStream = 512
 
 // streamEntries walks over the entries of a stream in an interval, at most
 // limit of them; 0 is all.
-func (c *Call) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limit int64) iter.Seq2[streamEntry, error] {
+func (v *View) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limit int64) iter.Seq2[streamEntry, error] {
 	s, some := st.within(s)
 	some = some && k.Length > 0
 	u, small := k.UID, k.Length <= smallStream && st.added <= k.Length+smallStream
@@ -44,8 +44,8 @@ func (c *Call) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limi
 		if !some {
 			return
 		}
-		prefixBytes := len(c.elementPrefix(u))
-		items, err := c.entryItems(u, small, s, reverse)
+		prefixBytes := len(v.prefixOf(u))
+		items, err := v.entryItems(u, small, s, reverse)
 		if err != nil {
 			yield(streamEntry{}, err)
 			return
@@ -72,14 +72,14 @@ func (c *Call) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limi
 
 // entryItems are the documents of entries from one end of an interval on, to
 // its other end or beyond.
-func (c *Call) entryItems(u uid, small bool, s idSpan, reverse bool) (iter.Seq2[firn.Item, error], error) {
-	index := c.work.elements.ByID()
-	from := slices.Clone(c.entryID(u, s.from))
-	to := slices.Clone(c.entryID(u, s.to))
+func (v *View) entryItems(u uid, small bool, s idSpan, reverse bool) (iter.Seq2[firn.Item, error], error) {
+	index := v.elements.ByID()
+	from := slices.Clone(v.entryID(u, s.from))
+	to := slices.Clone(v.entryID(u, s.to))
 	if !small {
-		return c.R.Scan(firn.Range{Index: index, From: from, To: append(to, 0), Reverse: reverse}), nil
+		return v.R.Scan(firn.Range{Index: index, From: from, To: append(to, 0), Reverse: reverse}), nil
 	}
-	all, err := c.R.Ordered(index, c.elementPrefix(u))
+	all, err := v.R.Ordered(index, v.prefixOf(u))
 	switch {
 	case err != nil:
 		return nil, err
@@ -90,12 +90,12 @@ func (c *Call) entryItems(u uid, small bool, s idSpan, reverse bool) (iter.Seq2[
 }
 
 // entryAt is the entry of an id; ok is false if it is not there.
-func (c *Call) entryAt(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
+func (v *View) entryAt(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
 	if id.less(st.first) || st.last.less(id) || k.Length == 0 {
 		return e, false, nil
 	}
-	prefixBytes := len(c.elementPrefix(k.UID))
-	doc, err := c.R.Get(c.work.elements, c.entryID(k.UID, id))
+	prefixBytes := len(v.prefixOf(k.UID))
+	doc, err := v.R.Get(v.elements, v.entryID(k.UID, id))
 	if err == firn.ErrNotFound {
 		return e, false, nil
 	}
@@ -105,27 +105,26 @@ func (c *Call) entryAt(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bo
 	return e, err == nil, err
 }
 
-// entryID is the id of an entry's document, in scratch memory.
-func (c *Call) entryID(u uid, id streamID) []byte {
-	c.work.element = id.appendKey(appendUID(c.work.element[:0], u))
-	return c.work.element
+// entryID is the id of an entry's document.
+func (v *View) entryID(u uid, id streamID) []byte {
+	return v.keep(id.appendKey(appendUID(v.room(), u)))
 }
 
 // entryAfter is the first entry after an id; ok is false if there is none.
-func (c *Call) entryAfter(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
+func (v *View) entryAfter(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
 	from, some := id.next()
 	if !some {
 		return e, false, nil
 	}
-	for e, err := range c.streamEntries(k, st, idSpan{from, st.last}, false, 1) {
+	for e, err := range v.streamEntries(k, st, idSpan{from, st.last}, false, 1) {
 		return e, err == nil, err
 	}
 	return e, false, nil
 }
 
 // lastEntry is the id of the last entry; zero if there is none.
-func (c *Call) lastEntry(k *keyDoc, st *stream) (id streamID, err error) {
-	for e, err := range c.streamEntries(k, st, st.whole(), true, 1) {
+func (v *View) lastEntry(k *keyDoc, st *stream) (id streamID, err error) {
+	for e, err := range v.streamEntries(k, st, st.whole(), true, 1) {
 		return e.id, err
 	}
 	return streamID{}, nil
@@ -133,41 +132,41 @@ func (c *Call) lastEntry(k *keyDoc, st *stream) (id streamID, err error) {
 
 // replyEntries appends an array of the entries in an interval and returns how
 // many there are.
-func (c *Call) replyEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limit int64) (n int, err error) {
-	start := len(c.Reply.Buf)
-	for e, err := range c.streamEntries(k, st, s, reverse, limit) {
+func replyEntries(v *View, w *resp.Writer, k *keyDoc, st *stream, s idSpan, reverse bool, limit int64) (n int, err error) {
+	start := len(w.Buf)
+	for e, err := range v.streamEntries(k, st, s, reverse, limit) {
 		if err == nil {
-			err = c.replyEntry(&e)
+			err = replyEntry(w, &e)
 		}
 		if err != nil {
 			return 0, err
 		}
 		n++
 	}
-	c.insertHeader(start, '*', n)
+	insertHeader(w, start, '*', n)
 	return n, nil
 }
 
 // insertHeader puts the header of an aggregate of n elements, or pairs, before
 // what was written since start.
-func (c *Call) insertHeader(start int, mark byte, n int) {
+func insertHeader(w *resp.Writer, start int, mark byte, n int) {
 	var buf [24]byte
-	header := resp.Writer{Proto: c.Reply.Proto, Buf: buf[:0]}
+	header := resp.Writer{Proto: w.Proto, Buf: buf[:0]}
 	if mark == '%' {
 		header.Map(n)
 	} else {
 		header.Array(n)
 	}
-	c.Reply.Buf = slices.Insert(c.Reply.Buf, start, header.Buf...)
+	w.Buf = slices.Insert(w.Buf, start, header.Buf...)
 }
 
 // replyStreamState appends a stream for HISTORY: all its entries.
-func (c *Call) replyStreamState(k *keyDoc) error {
+func replyStreamState(v *View, w *resp.Writer, k *keyDoc) error {
 	st, err := parseStream(k)
 	if err != nil {
 		return err
 	}
-	n, err := c.replyEntries(k, &st, st.whole(), false, 0)
+	n, err := replyEntries(v, w, k, &st, st.whole(), false, 0)
 	if err == nil && int64(n) != k.Length {
 		err = fmt.Errorf("stream %d/%d has %d entries, its key says %d: %w", k.UID.TS, k.UID.N, n, k.Length, errDamaged)
 	}
@@ -215,7 +214,7 @@ func replyStreamRange(c *Call, from, to []byte, reverse bool) error {
 		c.Reply.NullArray()
 		return nil
 	}
-	_, err = c.replyEntries(&k, &st, s, reverse, count)
+	_, err = replyEntries(&c.View, &c.Reply, &k, &st, s, reverse, count)
 	return err
 }
 

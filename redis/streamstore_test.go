@@ -66,11 +66,11 @@ func TestStreamEntriesOfAnySizeComeBack(t *testing.T) {
 			for _, b := range fields {
 				want.Bulk(b)
 			}
-			if err := c.replyEntry(&e); err != nil || !bytes.Equal(c.Reply.Buf, want.Buf) {
+			if err := replyEntry(&c.Reply, &e); err != nil || !bytes.Equal(c.Reply.Buf, want.Buf) {
 				t.Errorf("%d fields: %v, reply differs", n, err)
 			}
 			doc.Value = value[:len(value)-1]
-			if e, err := parseStreamEntry(doc, 0); err == nil && !errors.Is(c.replyEntry(&e), errDamaged) {
+			if e, err := parseStreamEntry(doc, 0); err == nil && !errors.Is(replyEntry(&c.Reply, &e), errDamaged) {
 				t.Errorf("%d fields: cut short, got no error", n)
 			}
 		}
@@ -146,7 +146,8 @@ func runIn(t *testing.T, o *ours, waited bool, text string) (reply string) {
 		t.Fatal(err)
 	}
 	_, err = o.store.Update(t.Context(), func(tx *firn.Tx) error {
-		c := Call{Session: o.session, Cmd: &e.Command, Args: args, R: tx, Waited: waited, work: newWorkspace(newCatalog(o.store, 1))}
+		c := Call{Session: o.session, Cmd: &e.Command, Args: args, Waited: waited, View: newView(newCatalog(o.store, 1), nil)}
+		c.R, c.Operation = tx, e.Operation
 		if e.Flags&Writes != 0 {
 			c.Tx = tx
 		}

@@ -240,7 +240,7 @@ func (c *Call) deleteFront(s *slot, st *stream, t *trimming, batch []streamEntry
 		}
 		s.key.Length--
 		n++
-		if err := c.Tx.Delete(c.work.elements, c.entryID(s.key.UID, e.id), nil); err != nil {
+		if err := c.Tx.Delete(c.elements, c.entryID(s.key.UID, e.id), nil); err != nil {
 			return n, err
 		}
 	}

@@ -39,13 +39,8 @@ const (
 // its context; the store must stay open until Run has returned. The clock is
 // the store's.
 type Sweeper struct {
-	store  *firn.Store
-	keys   *firn.Table
-	expiry *firn.Index
-	server *Server // whose statistics are kept; nil: none are
-
-	databases *firn.Table
-	hashes    *catalog // where fields are
+	view  View
+	hooks SweeperHooks
 
 	// Nothing before from is due, and of the hash that field belongs to no field
 	// before it, both keys of their indexes: what was ended stays in an
@@ -54,30 +49,48 @@ type Sweeper struct {
 	// as backdated.
 	from, field []byte
 	batch       int // how many to end in the next transaction
+}
 
+// SweeperHooks are what a Sweeper calls, on its own goroutine if nothing else
+// is said. A nil one does nothing.
+type SweeperHooks struct {
 	// Expired is called for every key that was ended, in the order of the
-	// commits and before any later write to the key is answered. It must not
-	// block. db is the database that showed the key; whole is false if only
-	// fields of a hash were removed. nil: nobody is told.
+	// commits and before any later write to the key is answered, on the
+	// writer's goroutine. It must not block. db is the database that showed the
+	// key; whole is false if only fields of a hash were removed.
 	Expired func(db int, key []byte, whole bool)
+
+	Ended  func(keys int)           // after each transaction that ended keys
+	Looked func(took time.Duration) // after each look at what is due, with what came of it
+	Rests  func() bool              // true: nothing is swept for now
+	Cold   func(error)              // a collection could not be read into memory
 }
 
-// NewSweeper makes the sweeper of a store that was opened with Tables.
-func NewSweeper(store *firn.Store) *Sweeper {
-	keys := store.Table(keysTable)
-	return &Sweeper{
-		store: store, keys: keys, expiry: keys.Index(expiryIndex), databases: store.Table(databasesTable),
-		hashes: newCatalog(store, 1), batch: sweepBatch,
+func (h SweeperHooks) withDefaults() SweeperHooks {
+	if h.Expired == nil {
+		h.Expired = func(int, []byte, bool) {}
 	}
+	if h.Ended == nil {
+		h.Ended = func(int) {}
+	}
+	if h.Looked == nil {
+		h.Looked = func(time.Duration) {}
+	}
+	if h.Rests == nil {
+		h.Rests = func() bool { return false }
+	}
+	if h.Cold == nil {
+		h.Cold = func(error) {}
+	}
+	return h
 }
 
-// Sweeper makes the sweeper of the server's store. What it does is in INFO, and
-// clients that listen hear of the keys that it ends.
-func (srv *Server) Sweeper() *Sweeper {
-	s := NewSweeper(srv.store)
-	s.server, s.hashes = srv, srv.catalog
-	s.Expired = srv.expired
-	return s
+// NewSweeper makes the sweeper of a store that was opened with Tables, for
+// those who have no server.
+func NewSweeper(store *firn.Store) *Sweeper { return newCatalog(store, 1).newSweeper(SweeperHooks{}) }
+
+func (t *catalog) newSweeper(h SweeperHooks) *Sweeper {
+	return &Sweeper{view: newView(t, nil), hooks: h.withDefaults(), batch: sweepBatch}
 }
 
 // Run sweeps until ctx ends or the store is closed, then returns nil. When the
@@ -92,19 +105,15 @@ func (s *Sweeper) Run(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		if s.server != nil {
-			if err := s.server.warm(); err != nil && !errors.Is(err, firn.ErrClosed) {
-				s.server.opts.Logger.Warn("read a collection into memory", "error", err)
-			}
+		if err := s.view.warmWanted(); err != nil && !errors.Is(err, firn.ErrClosed) {
+			s.hooks.Cold(err)
 		}
-		if s.server != nil && s.server.passive.Load() {
+		if s.hooks.Rests() {
 			continue
 		}
-		began := clock()
+		began := time.Now()
 		err := s.sweep(ctx)
-		if s.server != nil {
-			s.server.swept(clock() - began)
-		}
+		s.hooks.Looked(time.Since(began))
 		switch {
 		case ctx.Err() != nil, errors.Is(err, firn.ErrClosed):
 			return nil
@@ -121,17 +130,13 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 		if err != nil || !due {
 			return err
 		}
-		began := clock()
+		began := time.Now()
 		n, err := s.step()
 		if err != nil {
 			return err
 		}
-		if s.server != nil {
-			rest(ctx, min(clock()-began, sweepRest))
-		}
-		if s.server != nil {
-			s.server.stats.expired.Add(int64(n))
-		}
+		rest(ctx, min(time.Since(began), sweepRest))
+		s.hooks.Ended(n)
 	}
 	return nil
 }
@@ -150,10 +155,10 @@ func rest(ctx context.Context, d time.Duration) {
 // due says whether a key has expired, by a look at the first entry of the
 // index, and walks over those that have been ended beside the writer.
 func (s *Sweeper) due() (due bool, err error) {
-	if s.hashes.backdated.Load() != 0 {
+	if s.view.backdated.Load() != 0 {
 		return true, nil
 	}
-	err = s.store.View(func(snapshot *firn.Snapshot) error {
+	err = s.view.store.View(func(snapshot *firn.Snapshot) error {
 		next := momentKey(snapshot.Moment().Millis() - sweepSlack.Milliseconds())
 		for item, err := range snapshot.Scan(s.expiredAt(snapshot, 1)) {
 			if err != nil {
@@ -182,7 +187,7 @@ func (s *Sweeper) advance(next []byte) {
 
 // expiredAt is the entries of keys that have expired, at most limit.
 func (s *Sweeper) expiredAt(r firn.Reader, limit int) firn.Range {
-	return firn.Range{Index: s.expiry, From: s.from, To: momentKey(r.Moment().Millis()), Limit: limit}
+	return firn.Range{Index: s.view.expiry, From: s.from, To: momentKey(r.Moment().Millis()), Limit: limit}
 }
 
 // step ends up to sweepBatch keys that are due, in one transaction, and
@@ -190,7 +195,7 @@ func (s *Sweeper) expiredAt(r firn.Reader, limit int) firn.Range {
 // it is short, and always answered.
 func (s *Sweeper) step() (n int, err error) {
 	w := &sweep{sweeper: s, done: make(chan error, 1)}
-	if err := s.store.Submit(w); err != nil {
+	if err := s.view.store.Submit(w); err != nil {
 		return 0, err
 	}
 	err = <-w.done
@@ -232,8 +237,8 @@ func (w *sweep) Transact(_ int, tx *firn.Tx) error {
 }
 
 func (w *sweep) end(tx *firn.Tx) error {
-	s, began := w.sweeper, clock()
-	if end := s.hashes.backdated.Swap(0); end != 0 {
+	s, began := w.sweeper, time.Now()
+	if end := s.view.backdated.Swap(0); end != 0 {
 		if early := momentKey(end); bytes.Compare(early, s.from) < 0 {
 			s.from = early
 		}
@@ -246,15 +251,13 @@ func (w *sweep) end(tx *firn.Tx) error {
 		due = append(due, item)
 	}
 	touched, err := w.endAll(tx, due)
-	if s.server != nil { // else there are no clients to wait
-		s.adapt(clock() - began)
-	}
+	s.adapt(time.Since(began))
 	for _, k := range touched {
 		if k.whole {
 			w.n++
 		}
 	}
-	if err == nil && s.Expired != nil {
+	if err == nil {
 		w.gone, err = s.locate(tx, touched)
 	}
 	return err
@@ -269,7 +272,7 @@ func (w *sweep) Done(_ firn.Timestamp, err error) {
 		w.sweeper.advance(w.from)
 		w.sweeper.field = w.field
 		for _, k := range w.gone {
-			w.sweeper.Expired(k.db, k.key, k.whole)
+			w.sweeper.hooks.Expired(k.db, k.key, k.whole)
 		}
 	}
 	w.done <- err
@@ -280,7 +283,7 @@ func (w *sweep) Done(_ firn.Timestamp, err error) {
 func (s *Sweeper) locate(tx *firn.Tx, keys []swept) ([]goneKey, error) {
 	shown := map[uid]int{}  // by keyspace
 	own := map[int64]bool{} // databases that show another than their first
-	for item, err := range tx.Scan(firn.Range{Index: s.databases.ByID()}) {
+	for item, err := range tx.Scan(firn.Range{Index: s.view.databases.ByID()}) {
 		if err != nil {
 			return nil, err
 		}
@@ -326,6 +329,8 @@ func (s *Sweeper) adapt(took time.Duration) {
 // is still due afterwards.
 func (w *sweep) endAll(tx *firn.Tx, due []firn.Item) (done []swept, err error) {
 	s, now := w.sweeper, tx.Moment().Millis()
+	s.view.begin()
+	v := s.view.through(tx)
 	w.from = momentKey(now)
 	if len(due) == s.batch {
 		w.from = []byte(due[len(due)-1].Key)
@@ -338,13 +343,15 @@ func (w *sweep) endAll(tx *firn.Tx, due []firn.Item) (done []swept, err error) {
 		if err != nil {
 			return nil, err
 		}
+		at := slot{id: []byte(doc.ID), key: k, live: true, version: k.Version}
 		whole := k.ended(now)
 		if whole {
-			note := newKeyDoc(operationExpired, &keyDoc{Kind: k.Kind, Version: k.Version + 1, Created: k.Created})
-			err = tx.Delete(s.keys, []byte(doc.ID), note)
+			v.Operation = operationExpired
+			err = v.remove(&at)
 		} else {
+			v.Operation = operationFieldsExpired
 			var n int
-			n, w.field, err = s.hashes.sweepFields(tx, doc, &k, w.field, fields)
+			n, w.field, err = v.sweepFields(&openedHash{slot: at, ends: k.fieldEnds()}, w.field, fields)
 			fields -= n
 		}
 		if err != nil {

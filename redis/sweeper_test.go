@@ -62,7 +62,7 @@ func TestSweeperGoesOnWhereItWas(t *testing.T) {
 	}
 	c.sweepWith(t, s)
 	c.expect(t, "DBSIZE", "(integer) 0")
-	if got := left(t, c.store, s.expiry); got != 0 {
+	if got := left(t, c.store, s.view.expiry); got != 0 {
 		t.Errorf("keys to end: got %d, want 0", got)
 	}
 }
@@ -100,7 +100,7 @@ func TestSweeperFindsWhatEndedBeforeItWasWritten(t *testing.T) {
 			}
 			c.advance(time.Millisecond)
 			c.sweepWith(t, s)
-			if got := left(t, c.store, s.expiry); got != 0 {
+			if got := left(t, c.store, s.view.expiry); got != 0 {
 				t.Errorf("keys that have expired and were not ended: got %d, want 0", got)
 			}
 		})
@@ -125,7 +125,7 @@ func TestSweeperEndsFieldsInSteps(t *testing.T) {
 	for _, key := range []string{"h0", "h1", "h2"} {
 		c.expect(t, "HGETALL "+key, "1) \"stays\"\n2) \"v\"", "HLEN "+key, "(integer) 1")
 	}
-	if got := left(t, c.store, s.hashes.byEnd); got != 1 {
+	if got := left(t, c.store, s.view.byEnd); got != 1 {
 		t.Errorf("fields to end: got %d, want the one that lives on", got)
 	}
 	c.advance(time.Hour)

@@ -86,6 +86,9 @@ func (t *table) enumerate(e *entry) {
 
 func newEntry(c Command, container string) *entry {
 	e := &entry{Command: c, full: container + strings.ToLower(c.Name)}
+	if e.Operation == "" {
+		e.Operation = c.Name
+	}
 	for _, sub := range c.Sub {
 		if sub.Group == "" {
 			sub.Group = c.Group

@@ -79,6 +79,7 @@ const defaultMaxBulkBytes = 512 << 20
 // tables' handles, the limits that they judge by, and the cursors that they
 // gave out. It is safe for concurrent use.
 type catalog struct {
+	store     *firn.Store
 	databases *firn.Table
 	keys      *firn.Table
 	elements  *firn.Table
@@ -104,12 +105,14 @@ type catalog struct {
 	trackers atomic.Int64  // clients that track keys
 
 	cursors cursors
+	warming warming
 }
 
 // newCatalog finds the tables in a store that was opened with Tables.
 func newCatalog(store *firn.Store, databaseCount int) *catalog {
 	keys := store.Table(keysTable)
 	t := &catalog{
+		store:         store,
 		databases:     store.Table(databasesTable),
 		keys:          keys,
 		elements:      store.Table(elementsTable),
@@ -129,43 +132,6 @@ func newCatalog(store *firn.Store, databaseCount int) *catalog {
 	}
 	t.maxBulkBytes.Store(defaultMaxBulkBytes)
 	t.encodings.init()
+	t.warming.wanted = make(chan coldRange, 1)
 	return t
-}
-
-// workspace is a session's scratch memory: commands build ids in it, so that
-// the hot ones allocate nothing but what is kept. It belongs to the session;
-// one command runs in it at a time.
-type workspace struct {
-	*catalog
-
-	id      []byte // the id of a command's key
-	otherID []byte // of its second key
-	space   []byte // of its database, then of its keyspace
-	element []byte // of an element
-	field   []byte // a decoded sub-key
-	place   []byte // of a member in the order of its sorted set
-
-	digits [20]byte // a printed integer
-
-	hits, misses int64 // keys that reads found and did not, not yet in the server's statistics
-
-	uidTS firn.Timestamp // the transaction that uidN counts in
-	uidN  int64          // collection uids given out in it
-}
-
-// newWorkspace makes the scratch memory of one session.
-func newWorkspace(t *catalog) *workspace { return &workspace{catalog: t} }
-
-// maxScratchBytes is how much of a buffer a session keeps between commands:
-// room for any usual key, and little enough for ten thousand idle sessions.
-const maxScratchBytes = 4 << 10
-
-// release gives back buffers that a long key has grown. The session calls it
-// when it goes idle.
-func (w *workspace) release() {
-	for _, buf := range []*[]byte{&w.id, &w.otherID, &w.space, &w.element, &w.field, &w.place} {
-		if cap(*buf) > maxScratchBytes {
-			*buf = nil
-		}
-	}
 }

@@ -23,7 +23,7 @@ type coldRange struct {
 	n      int
 }
 
-// warming is what the server's transactions ask for. It is safe for concurrent
+// warming is what transactions ask for. It is safe for concurrent
 // use, but for next, which is the sweeper's.
 type warming struct {
 	wanted chan coldRange // capacity 1: what does not fit will be asked for again
@@ -36,30 +36,30 @@ const wantOdds = 64 * loadOdds
 
 // want asks for a large collection of n elements in about wantOdds of n cases,
 // so that it is worth its while.
-func (c *Call) want(index *firn.Index, prefix []byte, n int64) {
-	if c.Session == nil || rand.Int64N(n) >= wantOdds {
+func (v *View) want(index *firn.Index, prefix []byte, n int64) {
+	if rand.Int64N(n) >= wantOdds {
 		return
 	}
 	select {
-	case c.Session.srv.warming.wanted <- coldRange{index, append([]byte(nil), prefix...), int(n)}:
+	case v.warming.wanted <- coldRange{index, append([]byte(nil), prefix...), int(n)}:
 	default:
 	}
 }
 
-// warm reads what is wanted into memory, if anything is.
-func (srv *Server) warm() error {
-	now := time.Now()
-	if now.Before(srv.warming.next) {
+// warmWanted reads what is wanted into memory, if anything is.
+func (t *catalog) warmWanted() error {
+	w, now := &t.warming, time.Now()
+	if now.Before(w.next) {
 		return nil
 	}
 	select {
-	case r := <-srv.warming.wanted:
-		err := srv.store.View(func(s *firn.Snapshot) error {
+	case r := <-w.wanted:
+		err := t.store.View(func(s *firn.Snapshot) error {
 			_, err := s.Warm(r.index, r.prefix, r.n)
 			return err
 		})
 		took := time.Since(now)
-		srv.warming.next = now.Add(maxWarmShare * took)
+		w.next = now.Add(maxWarmShare * took)
 		return err
 	default:
 		return nil

@@ -87,10 +87,9 @@ func (s *Session) unwatch() { s.watch = nil }
 
 // watchedChanged says whether a watched key is not as WATCH found it.
 func (s *Session) watchedChanged(r firn.Reader) (bool, error) {
-	c := &s.call
-	c.R = r
+	v := s.call.at(r)
 	for w, before := range s.watch {
-		now, err := c.keyState(w.db, []byte(w.key))
+		now, err := v.keyState(w.db, []byte(w.key))
 		if err != nil {
 			return false, err
 		}
@@ -102,13 +101,12 @@ func (s *Session) watchedChanged(r firn.Reader) (bool, error) {
 }
 
 // keyState reads how a key is at the moment of the call.
-func (c *Call) keyState(db int, key []byte) (keyState, error) {
-	space, shown, err := c.shownKeyspace(db)
+func (v *View) keyState(db int, key []byte) (keyState, error) {
+	space, shown, err := v.shownKeyspace(db)
 	if err != nil {
 		return keyState{}, err
 	}
-	c.work.id = appendKeyID(c.work.id[:0], space, key)
-	doc, err := c.R.Last(c.work.keys, c.work.id)
+	doc, err := v.R.Last(v.keys, v.keyID(space, key))
 	state := keyState{space: space, shown: shown}
 	if err == firn.ErrNotFound { //nolint:errorlint // documented to be returned bare
 		return state, nil
@@ -116,7 +114,7 @@ func (c *Call) keyState(db int, key []byte) (keyState, error) {
 	if err != nil {
 		return keyState{}, err
 	}
-	k, live, err := c.live(doc)
+	k, live, err := v.live(doc)
 	state.ts, state.live = doc.TS, live
 	if doc.Deleted && err == nil {
 		if k, err = parseKeyDoc(doc); string(k.Operation) == operationExpired {

@@ -148,7 +148,7 @@ func (c *Call) addScores(o addOptions, members []scored) error {
 // add gives one member a score, as far as the options allow. The same score
 // again is no write.
 func (e *zsetEdit) add(o *addOptions, score float64, member []byte) (r addResult, err error) {
-	old, had, err := e.c.score(e.s.key.UID, member)
+	old, had, err := e.v.score(e.s.key.UID, member)
 	if err != nil {
 		return r, err
 	}
@@ -211,10 +211,10 @@ func zRem(c *Call) error {
 
 // finishRemoval is finish after members were removed, with the events of it.
 func (e *zsetEdit) finishRemoval(event string, key []byte) error {
-	e.c.notify(eventZSet, event, key)
+	e.v.notify(eventZSet, event, key)
 	emptied, err := e.finish()
 	if emptied && err == nil {
-		e.c.notify(eventGeneric, "del", key)
+		e.v.notify(eventGeneric, "del", key)
 	}
 	return err
 }

@@ -176,7 +176,7 @@ func zAlgebra(form algebraForm) func(*Call) error {
 			return c.storeZSet(c.Args[0], members, longestOf(members), strings.ToLower(c.Cmd.Name))
 		}
 		slices.SortFunc(members, compareRated)
-		c.replyRated(members, q.withScores)
+		replyRated(&c.Reply, members, q.withScores)
 		return nil
 	}
 }

@@ -57,7 +57,7 @@ func (e *zsetEnds) note() []byte {
 // writes the key. It holds on to the ends, and looks for a new one only when
 // the member at the end has gone.
 type zsetEdit struct {
-	c    *Call
+	v    *View
 	s    *slot
 	ends zsetEnds
 
@@ -66,10 +66,10 @@ type zsetEdit struct {
 
 // editZSet begins to change the sorted set in a slot; where there is none, a
 // new one, which finish must not find without members.
-func (c *Call) editZSet(s *slot) (zsetEdit, error) {
-	e := zsetEdit{c: c, s: s}
+func (v *View) editZSet(s *slot) (zsetEdit, error) {
+	e := zsetEdit{v: v, s: s}
 	if !s.live {
-		s.key = keyDoc{Kind: kindZSet, UID: c.newUID()}
+		s.key = keyDoc{Kind: kindZSet, UID: v.newUID()}
 		return e, nil
 	}
 	var err error
@@ -78,16 +78,16 @@ func (c *Call) editZSet(s *slot) (zsetEdit, error) {
 }
 
 // replaceZSet begins a sorted set in place of whatever is at a key.
-func (c *Call) replaceZSet(s *slot) zsetEdit {
-	s.key = keyDoc{Kind: kindZSet, Created: s.key.Created, UID: c.newUID()}
-	return zsetEdit{c: c, s: s}
+func (v *View) replaceZSet(s *slot) zsetEdit {
+	s.key = keyDoc{Kind: kindZSet, Created: s.key.Created, UID: v.newUID()}
+	return zsetEdit{v: v, s: s}
 }
 
 // foresee tells a new set how many members it will have, and how long the
 // longest is. Where Redis knows that before it puts the first, a set that will
 // be large keeps every -0.
 func (e *zsetEdit) foresee(length, longest int) {
-	limits := &e.c.work.encodings
+	limits := &e.v.encodings
 	if int64(length) > limits.zsetEntries.Load() || int64(longest) > limits.zsetValueBytes.Load() {
 		e.s.key.Encoding = large
 	}
@@ -98,15 +98,14 @@ func (e *zsetEdit) put(member []byte, score, old float64, had bool) error {
 	k := &e.s.key
 	if !had {
 		k.Length++
-		if !e.c.work.encodings.zsetFits(k.Length, member) {
+		if !e.v.encodings.zsetFits(k.Length, member) {
 			k.Encoding = large
 		}
 	}
 	if k.Encoding == compact && score == 0 {
 		score = 0 // Redis's compact form has no -0
 	}
-	w := e.c.work
-	id := e.c.elementID(k.UID, member)
+	id := e.v.elementID(k.UID, member)
 	if len(id)+scoreBytes+3 > schema.MaxIDBytes {
 		return errMemberLength
 	}
@@ -116,7 +115,7 @@ func (e *zsetEdit) put(member []byte, score, old float64, had bool) error {
 	if e.ends.known {
 		e.addPlace(e.place(id, score))
 	}
-	return e.c.Tx.Put(w.scores, id, appendScore(make([]byte, 0, scoreBytes), score))
+	return e.v.Tx.Put(e.v.scores, id, appendScore(make([]byte, 0, scoreBytes), score))
 }
 
 // maxUIDBytes is above the length of an encoded uid.
@@ -124,19 +123,16 @@ const maxUIDBytes = 18
 
 // drop removes a member that the set has.
 func (e *zsetEdit) drop(member []byte, score float64) error {
-	w := e.c.work
-	id := e.c.elementID(e.s.key.UID, member)
+	id := e.v.elementID(e.s.key.UID, member)
 	e.dropPlace(e.place(id, score))
 	e.s.key.Length--
-	return e.c.Tx.Delete(w.scores, id, nil)
+	return e.v.Tx.Delete(e.v.scores, id, nil)
 }
 
-// place is the place of a member's document with a score, in scratch memory.
+// place is the place of a member's document with a score.
 func (e *zsetEdit) place(id []byte, score float64) []byte {
-	w := e.c.work
 	prefix, _ := tuple.PrefixLen(string(id[:min(len(id), maxUIDBytes)]), 2)
-	w.place = appendPlace(w.place[:0], score, id[prefix:])
-	return w.place
+	return e.v.keep(appendPlace(e.v.room(), score, id[prefix:]))
 }
 
 // addPlace moves the ends apart so that a place lies between them.
@@ -176,7 +172,7 @@ func (e *zsetEdit) setEnd(m rated, last bool) {
 func (e *zsetEdit) finish() (emptied bool, err error) {
 	k := &e.s.key
 	if k.Length == 0 {
-		return true, e.c.remove(e.s)
+		return true, e.v.remove(e.s)
 	}
 	if e.lowGone || e.highGone {
 		if err := e.findEnds(); err != nil {
@@ -184,7 +180,7 @@ func (e *zsetEdit) finish() (emptied bool, err error) {
 		}
 	}
 	k.Value = e.ends.note()
-	return false, e.c.write(e.s, *k)
+	return false, e.v.write(e.s, *k)
 }
 
 // findEnds looks for the ends that have gone.
@@ -192,8 +188,8 @@ func (e *zsetEdit) findEnds() error {
 	k := &e.s.key
 	prefix := appendUID(make([]byte, 0, maxUIDBytes), k.UID)
 	s := span{spanOf(prefix, &e.ends), len(prefix)}
-	s.Index, s.Limit = e.c.work.byScore, 1
-	if _, err := e.c.warm(k, &s, 1); err != nil {
+	s.Index, s.Limit = e.v.byScore, 1
+	if _, err := e.v.warm(k, &s, 1); err != nil {
 		return err
 	}
 	for _, end := range [...]struct {
@@ -204,7 +200,7 @@ func (e *zsetEdit) findEnds() error {
 		if !end.gone {
 			continue
 		}
-		key, err := e.c.edgeKey(s, end.last)
+		key, err := e.v.edgeKey(s, end.last)
 		if err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func zPop(highest bool) func(*Call) error {
 			c.Reply.Double(members[0].score)
 			return nil
 		}
-		c.replyRated(members, true)
+		replyRated(&c.Reply, members, true)
 		return nil
 	}
 }

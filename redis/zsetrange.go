@@ -92,7 +92,7 @@ func zRange(form rangeForm) func(*Call) error {
 		if err != nil {
 			return err
 		}
-		l := c.beginRated(q.withScores)
+		l := beginRated(&c.Reply, q.withScores)
 		if ok {
 			if err := c.each(&k, &q.selection, l.add); err != nil {
 				return err
@@ -134,7 +134,7 @@ func longestOf(members []rated) int {
 // a key, which ends if there are none, and replies how many there are. longest
 // is for foresee.
 func (c *Call) storeZSet(key []byte, members []rated, longest int, event string) error {
-	s, err := c.openOther(c.DB, key)
+	s, err := c.openIn(c.DB, key)
 	if err != nil {
 		return err
 	}

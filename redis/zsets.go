@@ -104,8 +104,8 @@ func parseEntry(key string, n int) (m rated, err error) {
 }
 
 // score is a member's score; ok is false if the set does not have it.
-func (c *Call) score(u uid, member []byte) (score float64, ok bool, err error) {
-	doc, err := c.R.Get(c.work.scores, c.elementID(u, member))
+func (v *View) score(u uid, member []byte) (score float64, ok bool, err error) {
+	doc, err := v.R.Get(v.scores, v.elementID(u, member))
 	if err == firn.ErrNotFound {
 		return 0, false, nil
 	}
@@ -120,14 +120,14 @@ func (c *Call) score(u uid, member []byte) (score float64, ok bool, err error) {
 }
 
 // findZSet reads the sorted set at a key.
-func (c *Call) findZSet(key []byte) (k keyDoc, ok bool, err error) {
-	return c.findKind(key, kindZSet)
+func (v *View) findZSet(key []byte) (k keyDoc, ok bool, err error) {
+	return v.findKind(key, kindZSet)
 }
 
 // replyZSetState appends a sorted set as ZRANGE 0 -1 WITHSCORES does.
-func (c *Call) replyZSetState(k *keyDoc) error {
-	l := c.beginRated(true)
-	if err := c.eachMember(k, l.add); err != nil {
+func replyZSetState(v *View, w *resp.Writer, k *keyDoc) error {
+	l := beginRated(w, true)
+	if err := v.eachMember(k, l.add); err != nil {
 		return err
 	}
 	l.end()
@@ -138,20 +138,20 @@ func (c *Call) replyZSetState(k *keyDoc) error {
 // length is known at its end. In protocol 3 a member and its score are an
 // array of their own.
 type ratedReply struct {
-	c          *Call
+	w          *resp.Writer
 	start      int // where in the reply it begins
 	n          int // members
 	withScores bool
 }
 
-func (c *Call) beginRated(withScores bool) *ratedReply {
-	return &ratedReply{c: c, start: len(c.Reply.Buf), withScores: withScores}
+func beginRated(w *resp.Writer, withScores bool) *ratedReply {
+	return &ratedReply{w: w, start: len(w.Buf), withScores: withScores}
 }
 
 // add appends a member; it never fails.
 func (l *ratedReply) add(m rated) error {
 	l.n++
-	r := &l.c.Reply
+	r := l.w
 	if l.withScores && r.Proto == 3 {
 		r.Array(2)
 	}
@@ -165,18 +165,18 @@ func (l *ratedReply) add(m rated) error {
 // end puts the array's header in front.
 func (l *ratedReply) end() {
 	n := l.n
-	if l.withScores && l.c.Reply.Proto != 3 {
+	if l.withScores && l.w.Proto != 3 {
 		n *= 2
 	}
 	var room [24]byte
 	header := resp.Writer{Buf: room[:0]}
 	header.Array(n)
-	l.c.Reply.Buf = slices.Insert(l.c.Reply.Buf, l.start, header.Buf...)
+	l.w.Buf = slices.Insert(l.w.Buf, l.start, header.Buf...)
 }
 
 // replyRated replies members that are known, as a ratedReply does.
-func (c *Call) replyRated(members []rated, withScores bool) {
-	l := c.beginRated(withScores)
+func replyRated(w *resp.Writer, members []rated, withScores bool) {
+	l := beginRated(w, withScores)
 	for _, m := range members {
 		_ = l.add(m)
 	}

@@ -105,7 +105,8 @@ func (o *ours) ends(t *testing.T, key string) (low, high string) {
 	t.Helper()
 	var e zsetEnds
 	err := o.store.View(func(snap *firn.Snapshot) error {
-		c := Call{R: snap, work: newWorkspace(newCatalog(o.store, 16))}
+		c := newView(newCatalog(o.store, 16), nil)
+		c.R = snap
 		k, _, err := c.find([]byte(key))
 		if err == nil {
 			e, err = parseZSetEnds(&k)

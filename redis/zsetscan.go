@@ -27,8 +27,8 @@ func zScan(c *Call) error {
 
 // scanScores adds one step of a large set, in the order of the members' bytes.
 func (c *Call) scanScores(k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
-	prefix := slices.Clone(c.elementPrefix(k.UID))
-	return c.step(c.work.scores.ByID(), prefix, cursor, o, func(item firn.Item) error {
+	prefix := slices.Clone(c.prefixOf(k.UID))
+	return c.step(c.scores.ByID(), prefix, cursor, o, func(item firn.Item) error {
 		m, err := c.ratedOf(k, item, len(prefix))
 		if err == nil {
 			l.addScanned(o, []byte(m.member), m.score, false)
@@ -94,7 +94,7 @@ func zRandMember(c *Call) error {
 		c.Reply.BulkString(members[0].member)
 		return nil
 	}
-	c.replyRated(members, withScores)
+	replyRated(&c.Reply, members, withScores)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (c *Call) pick(k *keyDoc, s span, ranks []int, members []rated) error {
 // drawn too many that it had.
 func (c *Call) drawMembers(k *keyDoc, count int64) ([]rated, error) {
 	prefix := appendUID(nil, k.UID)
-	items, err := c.drawMany(c.work.scores.ByID(), prefix, count)
+	items, err := c.drawMany(c.scores.ByID(), prefix, count)
 	if err != nil || items == nil {
 		return nil, err
 	}

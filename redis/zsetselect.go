@@ -24,13 +24,13 @@ type selection struct {
 func (sel *selection) unlimited() { sel.skip, sel.limit = 0, -1 }
 
 // each visits the members of a set that are selected.
-func (c *Call) each(k *keyDoc, sel *selection, visit func(rated) error) error {
+func (v *View) each(k *keyDoc, sel *selection, visit func(rated) error) error {
 	if sel.by == byRank {
 		rank, n := ranksOf(sel.first, sel.last, k.Length)
 		if n == 0 {
 			return nil
 		}
-		return c.eachByRank(k, rank, n, sel.reverse, visit)
+		return v.eachByRank(k, rank, n, sel.reverse, visit)
 	}
 	if sel.skip < 0 || sel.limit == 0 || sel.skip >= k.Length {
 		return nil
@@ -39,51 +39,51 @@ func (c *Call) each(k *keyDoc, sel *selection, visit func(rated) error) error {
 		sel.limit = k.Length
 	}
 	if sel.by == byScore {
-		s, err := c.span(k)
+		s, err := v.span(k)
 		if err != nil {
 			return err
 		}
 		sel.scores.clipTo(&s)
-		return c.eachInSpan(k, s, sel, visit)
+		return v.eachInSpan(k, s, sel, visit)
 	}
-	return c.eachByLex(k, sel, visit)
+	return v.eachByLex(k, sel, visit)
 }
 
 // collect is each for those that write: a walk ends with the first write.
-func (c *Call) collect(k *keyDoc, sel *selection) (members []rated, err error) {
-	err = c.each(k, sel, func(m rated) error {
+func (v *View) collect(k *keyDoc, sel *selection) (members []rated, err error) {
+	err = v.each(k, sel, func(m rated) error {
 		members = append(members, m)
 		return nil
 	})
 	return members, err
 }
 
-func (c *Call) eachInSpan(k *keyDoc, s span, sel *selection, visit func(rated) error) error {
+func (v *View) eachInSpan(k *keyDoc, s span, sel *selection, visit func(rated) error) error {
 	if s.empty() {
 		return nil
 	}
-	if _, err := c.warm(k, &s, sel.skip); err != nil {
+	if _, err := v.warm(k, &s, sel.skip); err != nil {
 		return err
 	}
 	s.Reverse = sel.reverse
-	return c.walk(s, int(sel.skip), int(sel.limit), visit)
+	return v.walk(s, int(sel.skip), int(sel.limit), visit)
 }
 
 // eachByLex seeks the members where all have one score, as they should. Of a
 // set with several scores Redis says that the result is unspecified; what it
 // does with a small one is done here with any.
-func (c *Call) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) error {
-	first, last, err := c.edgeMembers(k)
+func (v *View) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) error {
+	first, last, err := v.edgeMembers(k)
 	if err != nil || sel.members.hopeless() {
 		return err
 	}
 	if first.score == last.score {
-		s, err := c.span(k)
+		s, err := v.span(k)
 		if err != nil {
 			return err
 		}
 		sel.members.clipTo(&s, first.score)
-		return c.eachInSpan(k, s, sel, visit)
+		return v.eachInSpan(k, s, sel, visit)
 	}
 	if !sel.members.reaches(last.member) || !sel.members.passes(first.member) {
 		return nil
@@ -93,7 +93,7 @@ func (c *Call) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) err
 		reaches, passes = passes, reaches
 	}
 	skip, limit, begun := sel.skip, sel.limit, false
-	err = c.eachByRank(k, 0, k.Length, sel.reverse, func(m rated) error {
+	err = v.eachByRank(k, 0, k.Length, sel.reverse, func(m rated) error {
 		begun = begun || reaches(m.member)
 		switch {
 		case !begun:
@@ -118,21 +118,21 @@ const errStop = Error("stop")
 
 // count is how many members are selected, by score or by member, without a
 // limit.
-func (c *Call) count(k *keyDoc, sel *selection) (int, error) {
-	s, err := c.span(k)
+func (v *View) count(k *keyDoc, sel *selection) (int, error) {
+	s, err := v.span(k)
 	if err != nil {
 		return 0, err
 	}
 	if sel.by == byScore {
 		sel.scores.clipTo(&s)
 	} else {
-		first, last, err := c.edgeMembers(k)
+		first, last, err := v.edgeMembers(k)
 		if err != nil || sel.members.hopeless() {
 			return 0, err
 		}
 		if first.score != last.score {
 			n := 0
-			err := c.eachByLex(k, sel, func(rated) error { n++; return nil })
+			err := v.eachByLex(k, sel, func(rated) error { n++; return nil })
 			return n, err
 		}
 		sel.members.clipTo(&s, first.score)
@@ -140,8 +140,8 @@ func (c *Call) count(k *keyDoc, sel *selection) (int, error) {
 	if s.empty() {
 		return 0, nil
 	}
-	if _, err := c.warm(k, &s, 1); err != nil {
+	if _, err := v.warm(k, &s, 1); err != nil {
 		return 0, err
 	}
-	return c.R.CountRange(s.Range)
+	return v.R.CountRange(s.Range)
 }

@@ -31,14 +31,14 @@ type span struct {
 }
 
 // span is all entries of a sorted set.
-func (c *Call) span(k *keyDoc) (span, error) {
+func (v *View) span(k *keyDoc) (span, error) {
 	ends, err := parseZSetEnds(k)
 	if err != nil {
 		return span{}, err
 	}
 	prefix := appendUID(make([]byte, 0, maxUIDBytes), k.UID)
 	s := span{spanOf(prefix, &ends), len(prefix)}
-	s.Index = c.work.byScore
+	s.Index = v.byScore
 	return s, nil
 }
 
@@ -64,31 +64,31 @@ func (s *span) empty() bool { return bytes.Compare(s.From, s.To) >= 0 }
 // warm may load the set, to answer a question that reads steps of its entries
 // if it is not loaded, and says whether it is. A set that was not to be loaded
 // counts as not.
-func (c *Call) warm(k *keyDoc, s *span, steps int64) (held bool, err error) {
+func (v *View) warm(k *keyDoc, s *span, steps int64) (held bool, err error) {
 	n := k.Length
 	switch {
 	case n <= smallZSet, steps >= n/loadShare:
-	case c.Tx != nil:
-		if c.R.Holds(s.Index, s.From[:s.uidBytes]) {
+	case v.Tx != nil:
+		if v.R.Holds(s.Index, s.From[:s.uidBytes]) {
 			return true, nil
 		}
-		c.want(s.Index, s.From[:s.uidBytes], n)
+		v.want(s.Index, s.From[:s.uidBytes], n)
 		return false, nil
 	case rand.Int64N(n) < loadOdds:
 	default:
 		return false, nil
 	}
-	return c.R.Warm(s.Index, s.From[:s.uidBytes], int(n))
+	return v.R.Warm(s.Index, s.From[:s.uidBytes], int(n))
 }
 
 // walk visits the members of a span, all but the first skip, and at most
 // limit if that is not 0.
-func (c *Call) walk(s span, skip, limit int, visit func(rated) error) error {
+func (v *View) walk(s span, skip, limit int, visit func(rated) error) error {
 	if s.empty() {
 		return nil
 	}
 	s.Limit = limit
-	for key, err := range c.R.Keys(s.Range, skip) {
+	for key, err := range v.R.Keys(s.Range, skip) {
 		if err != nil {
 			return err
 		}
@@ -105,27 +105,27 @@ func (c *Call) walk(s span, skip, limit int, visit func(rated) error) error {
 
 // eachMember visits all members of a sorted set in its order. A set that has
 // not as many as its key says is errDamaged.
-func (c *Call) eachMember(k *keyDoc, visit func(rated) error) error {
-	return c.eachByRank(k, 0, k.Length, false, visit)
+func (v *View) eachMember(k *keyDoc, visit func(rated) error) error {
+	return v.eachByRank(k, 0, k.Length, false, visit)
 }
 
 // eachByRank visits the n members from rank first on, which are in the set;
 // with reverse ranks count from the end.
-func (c *Call) eachByRank(k *keyDoc, first, n int64, reverse bool, visit func(rated) error) error {
-	s, err := c.span(k)
+func (v *View) eachByRank(k *keyDoc, first, n int64, reverse bool, visit func(rated) error) error {
+	s, err := v.span(k)
 	if err != nil {
 		return err
 	}
 	behind := k.Length - first - n
-	if _, err := c.warm(k, &s, min(first, behind)+n); err != nil {
+	if _, err := v.warm(k, &s, min(first, behind)+n); err != nil {
 		return err
 	}
 	s.Reverse = reverse
 	if behind < first && n <= smallZSet {
-		return c.walkBack(s, int(behind), int(n), visit)
+		return v.walkBack(s, int(behind), int(n), visit)
 	}
 	var seen int64
-	err = c.walk(s, int(first), int(n), func(m rated) error {
+	err = v.walk(s, int(first), int(n), func(m rated) error {
 		seen++
 		return visit(m)
 	})
@@ -136,10 +136,10 @@ func (c *Call) eachByRank(k *keyDoc, first, n int64, reverse bool, visit func(ra
 }
 
 // walkBack is walk from the other end: for members that are nearer to it.
-func (c *Call) walkBack(s span, skip, n int, visit func(rated) error) error {
+func (v *View) walkBack(s span, skip, n int, visit func(rated) error) error {
 	members := make([]rated, 0, n)
 	s.Reverse = !s.Reverse
-	err := c.walk(s, skip, n, func(m rated) error {
+	err := v.walk(s, skip, n, func(m rated) error {
 		members = append(members, m)
 		return nil
 	})
@@ -154,30 +154,30 @@ func lengthError(k *keyDoc, n int64) error {
 }
 
 // edgeMembers are the first and the last member of a set.
-func (c *Call) edgeMembers(k *keyDoc) (first, last rated, err error) {
-	s, err := c.span(k)
+func (v *View) edgeMembers(k *keyDoc) (first, last rated, err error) {
+	s, err := v.span(k)
 	if err != nil {
 		return first, last, err
 	}
-	if _, err := c.warm(k, &s, 2); err != nil {
+	if _, err := v.warm(k, &s, 2); err != nil {
 		return first, last, err
 	}
-	if err := c.walk(s, 0, 1, func(m rated) error { first = m; return nil }); err != nil {
+	if err := v.walk(s, 0, 1, func(m rated) error { first = m; return nil }); err != nil {
 		return first, last, err
 	}
 	s.Reverse = true
-	err = c.walk(s, 0, 1, func(m rated) error { last = m; return nil })
+	err = v.walk(s, 0, 1, func(m rated) error { last = m; return nil })
 	return first, last, err
 }
 
 // rank is how many members come before one, from the front or with reverse
 // from the end.
-func (c *Call) rank(k *keyDoc, m rated, reverse bool) (int, error) {
-	s, err := c.span(k)
+func (v *View) rank(k *keyDoc, m rated, reverse bool) (int, error) {
+	s, err := v.span(k)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := c.warm(k, &s, k.Length/2); err != nil {
+	if _, err := v.warm(k, &s, k.Length/2); err != nil {
 		return 0, err
 	}
 	place := appendPlace(nil, m.score, tuple.AppendString(nil, m.member))
@@ -189,7 +189,7 @@ func (c *Call) rank(k *keyDoc, m rated, reverse bool) (int, error) {
 	if s.empty() {
 		return 0, nil
 	}
-	return c.R.CountRange(s.Range)
+	return v.R.CountRange(s.Range)
 }
 
 // afterMember, behind a member in an entry's key, is greater than all keys of
@@ -197,9 +197,9 @@ func (c *Call) rank(k *keyDoc, m rated, reverse bool) (int, error) {
 const afterMember = 0xfe
 
 // edgeKey is the first key of a span that has one, or the last.
-func (c *Call) edgeKey(s span, last bool) (string, error) {
+func (v *View) edgeKey(s span, last bool) (string, error) {
 	s.Limit, s.Reverse = 1, last
-	for key, err := range c.R.Keys(s.Range, 0) {
+	for key, err := range v.R.Keys(s.Range, 0) {
 		return key, err
 	}
 	return "", fmt.Errorf("sorted set at %x is empty: %w", s.From, errDamaged)
