@@ -63,7 +63,14 @@ func (s *Store) backup(ctx context.Context, path string, at Timestamp, progress 
 // release is called. Where the log is copied page by page, a version that was
 // copied would come back to life if the tombstone behind it were gone when the
 // copier comes there.
-func (s *Store) pinHistory() (release func()) { return s.pins.Pin(0).Release }
+func (s *Store) pinHistory() (release func()) {
+	pin := s.pins.Pin(0)            // no pass begins a chunk from here
+	resume := s.compactor.Suspend() // and the one under way stops
+	return func() {
+		pin.Release()
+		resume()
+	}
+}
 
 // Restore makes a store at out from that at in as of a moment, 0 for the
 // newest, with the history up to there. in may be in use. The new store has a

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/firndb/firn/index"
@@ -113,8 +114,11 @@ type Compactor struct {
 	wake  chan struct{} // capacity 1: a pass is wanted soon
 	stats compactorStats
 	sizes sizes
-	seen  int64     // commits at the last slice; guarded by mu
-	told  time.Time // when the log was told of shorter history; guarded by mu
+	seen  int64 // commits at the last slice; guarded by mu
+
+	suspended atomic.Int32 // calls of Suspend that were not taken back
+	deleting  sync.Mutex   // held while a slice is deleted
+	told      time.Time    // when the log was told of shorter history; guarded by mu
 }
 
 // NewCompactor makes a compactor. Nothing happens until Run, or Compact.
@@ -169,6 +173,23 @@ func (c *Compactor) Wake() {
 	}
 }
 
+// Suspend keeps everything from being deleted until resume is called. It waits
+// for the slice that is being deleted, not for the pass: that ends without an
+// error, and another begins soon after resume. What a chunk has condemned and
+// not deleted is condemned again then.
+//
+// Pins are for those who read at a moment. Suspend is for those who read
+// the file itself, and so see how far a chunk is.
+func (c *Compactor) Suspend() (resume func()) {
+	c.suspended.Add(1)
+	c.deleting.Lock() // no slice that did not see it is under way once this is ours
+	defer c.deleting.Unlock()
+	return func() {
+		c.suspended.Add(-1)
+		c.Wake()
+	}
+}
+
 // interval is the time between two passes.
 func (c *Compactor) interval() time.Duration {
 	every := maxPass
@@ -214,6 +235,9 @@ func (c *Compactor) pass(ctx context.Context) (report Report, err error) {
 		}
 		r, err := c.apply(ctx, p)
 		report.add(r)
+		if err == errSuspended {
+			return report, nil // resume wakes the compactor
+		}
 		if err != nil {
 			return report, fmt.Errorf("apply %s: %w", p, err)
 		}

@@ -160,7 +160,6 @@ func (w *pass) orphanPage(t *Table, o orphan, after schema.Entry) (entries []sch
 			if !w.orphanHas(t, e.Key) {
 				continue
 			}
-			w.report.Rows++
 			b.rows = append(b.rows, version{t.ID, e.TS, e.Key})
 			if err := w.orphanKeys(s, t, e, &b); err != nil {
 				return err

@@ -310,7 +310,6 @@ func (w *pass) replaceSkipped(row *schema.Row) error {
 
 // condemn takes a version and its entry by id.
 func (w *pass) condemn(v version) {
-	w.report.Rows++
 	w.batch.rows = append(w.batch.rows, v)
 }
 
@@ -345,28 +344,6 @@ func (r *recent) add(row *schema.Row) {
 	}
 	r.rows[documentKey{row.Table, row.ID}] = row
 }
-
-// Slices: how long the writer is kept at once, while there are commits and
-// while there are none; and how many times as long it is left alone then, and
-// the file is not read after it was.
-const (
-	busySlice    = 2 * time.Millisecond
-	quietSlice   = 20 * time.Millisecond
-	leaveWriter  = 8
-	leaveReading = 3
-	stepItems    = 256 // deleted between two looks at the clock
-)
-
-// sizes are the limits above. Tests have smaller ones.
-type sizes struct {
-	chunkRows             int
-	chunkWalk             int64
-	stepItems             int
-	busySlice, quietSlice time.Duration
-	orphanPage            int
-}
-
-var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage}
 
 // forget deletes what the chunk has condemned, and saves the progress.
 //
@@ -445,50 +422,13 @@ func (w *pass) forgetAll(b condemned, whole bool, next *Progress) error {
 		if err != nil {
 			return err
 		}
-		w.c.stats.rows.Add(int64(len(b.rows) - len(left.rows)))
+		deleted := int64(len(b.rows) - len(left.rows))
+		w.report.Rows += deleted
+		w.c.stats.rows.Add(deleted)
 		if !whole && len(b.entries) > 0 && len(left.entries) == 0 {
 			left.sortRows(w.c.opts.Table)
 		}
 		b = left
 	}
 	return nil
-}
-
-// slice runs fn in a transaction on the write session, which should end soon
-// after until, and then leaves the writer to others if there are any.
-func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {
-	if err := w.ctx.Err(); err != nil {
-		return err
-	}
-	budget := w.c.sizes.quietSlice
-	busy := w.busy()
-	if busy {
-		budget = w.c.sizes.busySlice
-	}
-	var began time.Time
-	err := w.c.opts.Writer.Exec(w.ctx, func(a schema.Appender) error {
-		began = time.Now()
-		return fn(a, began.Add(budget))
-	})
-	if err != nil || !busy {
-		return err
-	}
-	return w.rest(leaveWriter * time.Since(began))
-}
-
-// busy says whether anything was committed since it was last asked.
-func (w *pass) busy() bool {
-	commits := w.c.opts.Commits()
-	busy := commits != w.c.seen
-	w.c.seen = commits
-	return busy
-}
-
-// rest leaves the machine to others for some time.
-func (w *pass) rest(d time.Duration) error {
-	select {
-	case <-w.ctx.Done():
-	case <-time.After(d):
-	}
-	return w.ctx.Err()
 }

@@ -184,7 +184,7 @@ func (c *checker) chain(e schema.Entry, row *schema.Row) {
 // log counts the rows that must have entries.
 func (c *checker) log() error {
 	rows := 0
-	err := c.walkLog(schema.MaxTimestamp, func(row *schema.Row) error {
+	err := c.walkLog(schema.MaxTimestamp, c.page, func(row *schema.Row) error {
 		c.author(row)
 		if row.TS <= c.watermark {
 			rows++
@@ -214,8 +214,9 @@ func (c *checker) leftOver() (n int, err error) {
 		id    string
 		ts    schema.Timestamp
 	}
-	open := map[place]bool{} // rows whose replacement has not come yet
-	err = c.walkLog(c.watermark, func(row *schema.Row) error {
+	open := map[place]bool{}                      // rows whose replacement has not come yet
+	again := func(int) error { return c.page(0) } // every row was counted
+	err = c.walkLog(c.watermark, again, func(row *schema.Row) error {
 		if row.TS <= c.forgotten && open[place{row.Table, row.ID, row.Prev}] {
 			delete(open, place{row.Table, row.ID, row.Prev})
 			n++
@@ -242,13 +243,14 @@ func (c *checker) leftOver() (n int, err error) {
 	return n, err
 }
 
-// walkLog calls fn with each row of the log up to a moment.
-func (c *checker) walkLog(to schema.Timestamp, fn func(*schema.Row) error) error {
-	return eachPage(context.Background(), c.s, schema.Cursor{}, to, func(page []*schema.Row) error {
-		if err := c.page(len(page)); err != nil {
+// walkLog calls fn with each row of the log up to a moment, and page with the
+// length of each page.
+func (c *checker) walkLog(to schema.Timestamp, page func(read int) error, fn func(*schema.Row) error) error {
+	return eachPage(context.Background(), c.s, schema.Cursor{}, to, func(rows []*schema.Row) error {
+		if err := page(len(rows)); err != nil {
 			return err
 		}
-		for _, row := range page {
+		for _, row := range rows {
 			if err := fn(row); err != nil {
 				return err
 			}
