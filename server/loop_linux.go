@@ -82,7 +82,7 @@ func (s *Server) runLoops(ctx context.Context) error {
 	for _, l := range loops {
 		l.peers = loops
 	}
-	defer s.closeListeners()
+	defer s.listeners.Close()
 	if err := loops[0].openDoors(); err != nil {
 		for _, l := range loops {
 			l.release()

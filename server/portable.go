@@ -165,26 +165,6 @@ func addressOf(a, local net.Addr) string {
 	return a.String()
 }
 
-// listenUnix opens a Unix socket. A socket that a dead server left behind is
-// replaced, and one that somebody listens on is not.
-func listenUnix(path string) (net.Listener, error) {
-	l, err := net.Listen("unix", path)
-	if !errors.Is(err, syscall.EADDRINUSE) {
-		return l, err
-	}
-	if conn, dialErr := net.Dial("unix", path); dialErr == nil {
-		conn.Close()
-		return nil, err
-	}
-	if info, statErr := os.Stat(path); statErr != nil || info.Mode()&os.ModeSocket == 0 {
-		return nil, err
-	}
-	if err := os.Remove(path); err != nil {
-		return nil, err
-	}
-	return net.Listen("unix", path)
-}
-
 // isTemporary says whether accepting may work again later.
 func isTemporary(err error) bool {
 	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR, syscall.EPROTO} {

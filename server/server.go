@@ -71,7 +71,7 @@ const (
 type Server struct {
 	redis     *redis.Server
 	opts      Options
-	listeners []net.Listener
+	listeners Sockets
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // of the portable driver
@@ -81,27 +81,16 @@ type Server struct {
 
 // Listen opens the sockets that o names; clients that connect wait until Run.
 func Listen(r *redis.Server, o Options) (*Server, error) {
-	s := &Server{redis: r, opts: o.withDefaults(), conns: make(map[net.Conn]bool)}
-	for _, address := range o.Listen {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			s.closeListeners()
-			return nil, fmt.Errorf("server: listen on %s: %w", address, err)
-		}
-		s.listeners = append(s.listeners, l)
+	sockets, err := Bind(o)
+	if err != nil {
+		return nil, err
 	}
-	if o.Unix != "" {
-		l, err := listenUnix(o.Unix)
-		if err != nil {
-			s.closeListeners()
-			return nil, fmt.Errorf("server: listen on %s: %w", o.Unix, err)
-		}
-		s.listeners = append(s.listeners, l)
-	}
-	if len(s.listeners) == 0 {
-		return nil, errors.New("server: there is no address to listen on")
-	}
-	return s, nil
+	return sockets.Server(r, o), nil
+}
+
+// Server makes a server that has the sockets from now on.
+func (b Sockets) Server(r *redis.Server, o Options) *Server {
+	return &Server{redis: r, opts: o.withDefaults(), listeners: b, conns: make(map[net.Conn]bool)}
 }
 
 // Addrs is where the server listens, in the order of the options.
@@ -114,13 +103,7 @@ func (s *Server) Addrs() []net.Addr {
 }
 
 // Close closes the sockets of a server that is not going to Run.
-func (s *Server) Close() { s.closeListeners() }
-
-func (s *Server) closeListeners() {
-	for _, l := range s.listeners {
-		l.Close()
-	}
-}
+func (s *Server) Close() { s.listeners.Close() }
 
 // Run serves until ctx ends or a loop fails. Then it accepts no more, lets
 // the batches in flight finish, sends what can be sent, closes every
@@ -140,7 +123,7 @@ func (s *Server) runPortable(ctx context.Context) error {
 	}
 	group.Go(func() error {
 		<-ctx.Done()
-		s.closeListeners()
+		s.listeners.Close()
 		s.hangUp()
 		return nil
 	})

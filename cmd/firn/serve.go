@@ -10,7 +10,6 @@ import (
 	"net/http"
 	_ "net/http/pprof" // served on --pprof only
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,6 +127,9 @@ func (s *settings) validate() error {
 	if s.aclFile != "" && len(s.users) > 0 {
 		return usageError{errors.New("--user and --aclfile: put the users into the file")}
 	}
+	if err := s.checkAddresses(); err != nil {
+		return err
+	}
 	if s.pprof != "" && !isLoopback(s.pprof) {
 		return usageError{fmt.Errorf("--pprof %s: only loopback addresses", s.pprof)}
 	}
@@ -157,16 +159,6 @@ func (s *settings) loadUsers(shared *redis.Server) error {
 	return nil
 }
 
-// isLoopback says whether only this machine can reach an address.
-func isLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // logger writes to w, as text on a terminal and as JSON elsewhere.
 func (s *settings) logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: &s.level}
@@ -188,11 +180,18 @@ func isTerminal(w io.Writer) bool {
 // maxUnitsPerClient is how many transactions of one client can wait.
 const maxUnitsPerClient = 1024
 
-// serve opens the store and serves it until ctx ends.
+// serve opens the sockets and then the store, so that an address which is
+// taken leaves no file behind, and serves until ctx ends.
 func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	logger := s.logger(stderr)
 	boundMemory(int64(s.memory))
 	began := time.Now()
+	where := server.Options{Listen: s.listen, Unix: s.unix, Loops: s.loops, Logger: logger}
+	sockets, err := server.Bind(where)
+	if err != nil {
+		return s.cannotListen(err)
+	}
+	defer sockets.Close()
 	store, err := firn.Open(s.path, firn.Options{
 		Tables:      redis.Tables(),
 		Durability:  firn.Durability(s.fsync),
@@ -221,10 +220,7 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	if err := s.loadUsers(shared); err != nil {
 		return err
 	}
-	srv, err := server.Listen(shared, server.Options{Listen: s.listen, Unix: s.unix, Loops: s.loops, Logger: logger})
-	if err != nil {
-		return fmt.Errorf("cannot serve %s: %w", s.path, err)
-	}
+	srv := sockets.Server(shared, where)
 	if shared.Open() {
 		s.warnOpen(logger)
 	}
@@ -258,25 +254,6 @@ func storeMemory(bytes int64) int64 {
 		return -1
 	}
 	return bytes
-}
-
-func firstPort(listen []string) int {
-	for _, address := range listen {
-		if _, port, err := net.SplitHostPort(address); err == nil {
-			if n, err := net.LookupPort("tcp", port); err == nil {
-				return n
-			}
-		}
-	}
-	return 0
-}
-
-func addresses(all []net.Addr) string {
-	texts := make([]string, len(all))
-	for i, a := range all {
-		texts[i] = a.String()
-	}
-	return strings.Join(texts, ",")
 }
 
 // serveProfiles serves net/http/pprof until ctx ends.

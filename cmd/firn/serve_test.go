@@ -1,7 +1,11 @@
 package main
 
 import (
+	"io"
 	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -44,5 +48,24 @@ func TestProtectedModeIsNotJudgedAtTheStart(t *testing.T) {
 		if got := s.redisOptions().Exposed; got != tt.open {
 			t.Errorf("%q: got exposed %t, want %t", tt.flags, got, tt.open)
 		}
+	}
+}
+
+// TestATakenPortLeavesNoFile behind, and says what to do.
+func TestATakenPortLeavesNoFile(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address, dir := taken.Addr().String(), t.TempDir()
+	s := settingsOf(t, "--listen", address)
+	s.path = filepath.Join(dir, "firn.db")
+	want := "cannot listen on " + address + ": the port is taken: choose another with --listen"
+	if err := s.serve(t.Context(), io.Discard); err == nil || err.Error() != want {
+		t.Errorf("serve:\n got %v\nwant %s", err, want)
+	}
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("left behind: got %v (%v), want nothing", left, err)
 	}
 }
