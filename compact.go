@@ -3,33 +3,12 @@ package firn
 import (
 	"context"
 
-	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
-// newCompactor makes the store's compactor; defs are all tables that the file
-// knows.
-func (s *Store) newCompactor(defs map[schema.TableID]*index.Table) *retention.Compactor {
-	tables := map[schema.TableID]*retention.Table{}
-	for id, def := range defs {
-		tables[id] = &retention.Table{Table: def}
-	}
-	for _, t := range s.tables {
-		spec := &t.spec
-		known := tables[t.def.ID]
-		known.Scope, known.Owned, known.Shared = spec.Scope, spec.Owned, spec.Shared
-		if spec.Owns == nil {
-			continue
-		}
-		known.Owns = func(id string, value []byte, own func(schema.TableID, string)) {
-			spec.Owns(id, value, func(table string, prefix []byte) {
-				if other := s.tables[table]; other != nil {
-					own(other.def.ID, string(prefix))
-				}
-			})
-		}
-	}
+// newCompactor makes the store's compactor; tables are all that the file knows.
+func (s *Store) newCompactor(tables map[schema.TableID]*retention.Table) *retention.Compactor {
 	return retention.NewCompactor(retention.CompactorOptions{
 		Engine: s.engine, Writer: s.writer, State: &s.state, Now: s.opts.Now, Logger: s.opts.Logger,
 		Table:    func(id schema.TableID) *retention.Table { return tables[id] },

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -145,26 +147,34 @@ func (s *Store) loadSettings() error {
 
 // declare makes the tables and stores what is new in the catalog, building
 // the indexes that an older store lacks.
-func (s *Store) declare(session schema.Session, cat storefile.Catalog) (map[schema.TableID]*index.Table, error) {
+func (s *Store) declare(session schema.Session, cat storefile.Catalog) (storefile.Definitions, error) {
 	tables, err := declaredTables(s.opts.Tables)
 	if err != nil {
 		return nil, err
 	}
+	s.stored = slices.Sorted(maps.Keys(cat))
 	grown, changed, err := cat.Declare(definitions(tables))
 	if err != nil {
 		return nil, err
 	}
-	defs, err := cat.Definitions(definitions(tables))
-	if err != nil {
-		return nil, err
-	}
-	s.use(tables)
 	if s.opts.ReadOnly {
 		if grown {
 			return nil, fmt.Errorf("%w: the file lacks indexes that are declared; opening it for writing once builds them", ErrTable)
 		}
-		return defs, nil // what is not in the catalog has no documents
+		defs := cat.Readable(definitions(tables)) // what is not in the catalog has no documents
+		for _, def := range defs {
+			if !slices.ContainsFunc(tables, func(t *Table) bool { return t.kept == def }) {
+				tables = append(tables, undeclaredTable(def))
+			}
+		}
+		s.use(tables)
+		return defs, nil
 	}
+	defs, err := cat.Writable(definitions(tables))
+	if err != nil {
+		return nil, err
+	}
+	s.use(tables)
 	if grown {
 		s.opts.Logger.Info("building new indexes")
 		if err := storefile.Rebuild(s.engine, session, defs, nil); err != nil {
@@ -189,12 +199,12 @@ func (s *Store) use(tables []*Table) {
 }
 
 // replay derives the index entries of the log behind the watermark.
-func (s *Store) replay(session schema.Session, defs map[schema.TableID]*index.Table, watermark Timestamp) (Timestamp, error) {
+func (s *Store) replay(session schema.Session, defs storefile.Definitions, watermark Timestamp) (Timestamp, error) {
 	counts, err := index.ReadCounts(session)
 	if err != nil {
 		return 0, err
 	}
-	r := index.Replayer{Tables: defs, Session: session, Tail: s.tail, Counts: counts, Row: s.head.Warm}
+	r := index.Replayer{Tables: defs.Indexes(), Session: session, Tail: s.tail, Counts: counts, Row: s.head.Warm}
 	if !s.opts.ReadOnly {
 		r.Full = storefile.MergeWhenFull(s.engine.Appender(), s.tail, counts)
 	}

@@ -30,7 +30,7 @@ const (
 type Options struct {
 	// Tables are the tables that the program uses. A table that the store has
 	// never seen is created. All tables that have declared indexes, or are
-	// counted, must be declared whenever the store is opened.
+	// counted, must be declared whenever the store is opened for writing.
 	Tables []TableSpec
 
 	// Durability of an answered write; Always by default.

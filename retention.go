@@ -209,7 +209,11 @@ func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, er
 	if t.follows() {
 		return s.state.Floor(), nil // its owner knows
 	}
-	oldest, applied, versions := s.state.Horizon(t.scope(id))
+	scope := t.scope(id)
+	if scope == (Scope{}) {
+		return s.state.GroupHorizon(""), nil // nobody knows whose it is
+	}
+	oldest, applied, versions := s.state.Horizon(scope)
 	if versions == 0 {
 		return oldest, nil
 	}

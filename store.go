@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ type Store struct {
 	engine      *schema.SQLite
 	incarnation string
 	tables      map[string]*Table
+	stored      []string // names of the tables that the file had when it was opened
 	tail        *index.Tail
 	head        *reader.Head
 	writer      *writer.Writer
@@ -68,8 +70,13 @@ func (s *Store) close() error {
 	return errors.Join(err, s.picture.close(), s.head.Close(), s.engine.Close())
 }
 
-// Table is a declared table; nil if the store was opened without declaring
-// it.
+// Tables are the names of the tables that the file had when it was opened,
+// declared or not, in order. Those that begin with "firn." are the store's own.
+func (s *Store) Tables() []string { return slices.Clone(s.stored) }
+
+// Table is a declared table; nil if the store was opened without declaring it.
+// Of a store that is open for reading only it is any table of the file, but
+// what was not declared can be read by id alone, and as if it had no Scope.
 func (s *Store) Table(name string) *Table { return s.tables[name] }
 
 // View calls fn with the present: everything committed so far, and nothing

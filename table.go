@@ -75,6 +75,7 @@ type IndexSpec struct {
 type Table struct {
 	spec    TableSpec
 	def     *index.Table
+	kept    *retention.Table // def, and whose history the documents are
 	byID    Index
 	indexes map[string]*Index
 }
@@ -116,29 +117,32 @@ func declaredTables(specs []TableSpec) ([]*Table, error) {
 		return nil, err
 	}
 	var tables []*Table
+	named := map[string]*Table{}
 	for _, spec := range all {
-		if slices.ContainsFunc(tables, func(t *Table) bool { return t.spec.Name == spec.Name }) {
+		if named[spec.Name] != nil {
 			return nil, fmt.Errorf("%w: %q is declared twice", ErrTable, spec.Name)
 		}
-		t, err := newTable(spec)
+		t, err := newTable(spec, named)
 		if err != nil {
 			return nil, err
 		}
+		named[spec.Name] = t
 		tables = append(tables, t)
 	}
 	return tables, nil
 }
 
-// definitions are what the engine must know of tables.
-func definitions(tables []*Table) []*index.Table {
-	var defs []*index.Table
+// definitions are what the layers below must know of tables.
+func definitions(tables []*Table) []*retention.Table {
+	var defs []*retention.Table
 	for _, t := range tables {
-		defs = append(defs, t.def)
+		defs = append(defs, t.kept)
 	}
 	return defs
 }
 
-func newTable(spec TableSpec) (*Table, error) {
+// newTable makes a table; named has those that it may own documents of.
+func newTable(spec TableSpec, named map[string]*Table) (*Table, error) {
 	def := &index.Table{Name: spec.Name, Prefix: spec.Prefix, Counted: spec.Counted}
 	for _, x := range spec.Indexes {
 		def.Indexes = append(def.Indexes, index.Spec{Name: x.Name, Prefix: x.Prefix, Keys: x.Keys})
@@ -146,12 +150,29 @@ func newTable(spec TableSpec) (*Table, error) {
 	if err := def.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTable, err)
 	}
-	return &Table{spec: spec, def: def, indexes: map[string]*Index{}}, nil
+	kept := &retention.Table{Table: def, Scope: spec.Scope, Owned: spec.Owned, Shared: spec.Shared}
+	if spec.Owns != nil {
+		kept.Owns = func(id string, value []byte, own func(schema.TableID, string)) {
+			spec.Owns(id, value, func(table string, prefix []byte) {
+				if other := named[table]; other != nil {
+					own(other.def.ID, string(prefix))
+				}
+			})
+		}
+	}
+	return &Table{spec: spec, def: def, kept: kept}, nil
+}
+
+// undeclaredTable is a table of the file that the program has not declared. If
+// whose history its documents are was for a program to say, they are taken for
+// everybody's.
+func undeclaredTable(def *retention.Table) *Table {
+	return &Table{spec: TableSpec{Name: def.Name, Scope: def.Scope}, def: def.Table, kept: def}
 }
 
 // identify makes the handles of the indexes, once the table has its id.
 func (t *Table) identify() {
-	t.byID = Index{t, schema.ByID(t.def.ID)}
+	t.byID, t.indexes = Index{t, schema.ByID(t.def.ID)}, map[string]*Index{}
 	for i, x := range t.spec.Indexes {
 		t.indexes[x.Name] = &Index{t, schema.Index(t.def.ID, i+1)}
 	}

@@ -10,7 +10,7 @@ import (
 
 // Rebuild derives the indexes anew from the whole log. row, if not nil, is
 // called with each row.
-func Rebuild(engine schema.Engine, session schema.Session, defs map[schema.TableID]*index.Table, row func(*schema.Row)) error {
+func Rebuild(engine schema.Engine, session schema.Session, defs Definitions, row func(*schema.Row)) error {
 	app := engine.Appender()
 	err := Transact(app, func(a schema.Appender) error {
 		return errors.Join(a.DropIndexes(), a.SetGlobal(index.WatermarkGlobal, "0"), a.SetGlobal(index.CountsGlobal, "{}"))
@@ -19,7 +19,7 @@ func Rebuild(engine schema.Engine, session schema.Session, defs map[schema.Table
 		return fmt.Errorf("drop indexes: %w", err)
 	}
 	tail, counts := index.NewTail(0), index.Counts{}
-	r := index.Replayer{Tables: defs, Session: session, Tail: tail, Counts: counts, Row: row, Fresh: true}
+	r := index.Replayer{Tables: defs.Indexes(), Session: session, Tail: tail, Counts: counts, Row: row, Fresh: true}
 	r.Full = MergeWhenFull(app, tail, counts)
 	if _, err := r.Run(0); err != nil {
 		return err

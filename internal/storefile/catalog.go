@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
@@ -26,6 +27,19 @@ type Entry struct {
 	Counted bool           `json:"counted,omitempty"`
 	Prefix  int            `json:"prefix,omitempty"` // elements that are counted by; 0 if not counted
 	Indexes []string       `json:"indexes,omitempty"`
+	Scoped  bool           `json:"scoped,omitempty"` // only the program can tell the scope of a document
+}
+
+// Definitions are what is known of the tables of a file, by their ids.
+type Definitions map[schema.TableID]*retention.Table
+
+// Indexes are the definitions as package index knows them.
+func (d Definitions) Indexes() map[schema.TableID]*index.Table {
+	tables := map[schema.TableID]*index.Table{}
+	for id, t := range d {
+		tables[id] = t.Table
+	}
+	return tables
 }
 
 // ReadCatalog reads the catalog of a file.
@@ -63,7 +77,7 @@ func (c Catalog) Names() map[schema.TableID]string {
 // lacks. grown says that a known table has new indexes, which must be built;
 // changed that the catalog must be stored. A declaration that contradicts the
 // catalog is ErrTable.
-func (c Catalog) Declare(tables []*index.Table) (grown, changed bool, err error) {
+func (c Catalog) Declare(tables []*retention.Table) (grown, changed bool, err error) {
 	for _, t := range tables {
 		known, exists := c[t.Name]
 		if !exists {
@@ -78,8 +92,9 @@ func (c Catalog) Declare(tables []*index.Table) (grown, changed bool, err error)
 		}
 		more := len(t.Indexes) > len(known.Indexes) || t.Counted && countedBy != known.Prefix
 		grown = grown || exists && more
-		changed = changed || !exists || more || t.Counted != known.Counted
-		known.Counted, known.Prefix = t.Counted, countedBy
+		scoped := t.Scope != nil || t.Owned && !t.Shared
+		changed = changed || !exists || more || t.Counted != known.Counted || scoped != known.Scoped
+		known.Counted, known.Prefix, known.Scoped = t.Counted, countedBy, scoped
 		for _, x := range t.Indexes[len(known.Indexes):] {
 			known.Indexes = append(known.Indexes, x.Name)
 		}
@@ -90,7 +105,7 @@ func (c Catalog) Declare(tables []*index.Table) (grown, changed bool, err error)
 
 // agrees refuses a declaration that lacks indexes, or has them in another
 // order.
-func (e Entry) agrees(t *index.Table) error {
+func (e Entry) agrees(t *retention.Table) error {
 	if len(t.Indexes) < len(e.Indexes) {
 		return fmt.Errorf("%w: %q has the indexes %q, but only %d are declared", ErrTable, t.Name, e.Indexes, len(t.Indexes))
 	}
@@ -110,16 +125,41 @@ func (c Catalog) nextID() schema.TableID {
 	return last + 1
 }
 
-// Definitions are those of all tables that the file has: the declared ones,
-// and others, whose rows have entries by id alone. A table with declared
-// indexes, or with counts, must be declared.
-func (c Catalog) Definitions(declared []*index.Table) (map[schema.TableID]*index.Table, error) {
-	defs := map[schema.TableID]*index.Table{}
+// Readable are definitions of all tables that the file has, for whoever only
+// reads: the declared ones, and others, which can be read by id alone.
+func (c Catalog) Readable(declared []*retention.Table) Definitions {
+	defs := Definitions{}
 	for _, t := range declared {
 		defs[t.ID] = t
 	}
 	for name, e := range c {
-		if defs[e.ID] != nil {
+		if defs[e.ID] == nil {
+			defs[e.ID] = e.undeclared(name)
+		}
+	}
+	return defs
+}
+
+// undeclared is what is known of a table that is not declared. Whose history a
+// document is, if only the program can tell, may be anybody's.
+func (e Entry) undeclared(name string) *retention.Table {
+	t := &retention.Table{Table: &index.Table{ID: e.ID, Name: name}}
+	if e.Scoped {
+		t.Scope = func(string) retention.Scope { return retention.Scope{} }
+	}
+	return t
+}
+
+// Writable are definitions of all tables that the file has, for whoever writes:
+// the declared ones, and others, whose rows have entries by id alone. A table
+// with declared indexes, or with counts, must be declared.
+func (c Catalog) Writable(declared []*retention.Table) (Definitions, error) {
+	known := map[schema.TableID]bool{}
+	for _, t := range declared {
+		known[t.ID] = true
+	}
+	for name, e := range c {
+		if known[e.ID] {
 			continue
 		}
 		if len(e.Indexes) > 0 {
@@ -128,7 +168,6 @@ func (c Catalog) Definitions(declared []*index.Table) (map[schema.TableID]*index
 		if e.Counted {
 			return nil, fmt.Errorf("%w: %q is counted and must be declared", ErrTable, name)
 		}
-		defs[e.ID] = &index.Table{ID: e.ID, Name: name}
 	}
-	return defs, nil
+	return c.Readable(declared), nil
 }

@@ -3,7 +3,7 @@ package storefile
 import (
 	"errors"
 
-	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
@@ -11,7 +11,7 @@ import (
 // must not be open. tables are those that have declared indexes or are
 // counted, and any others. progress, if not nil, is called now and then with
 // the timestamp that has been reached and the last one.
-func Reindex(path string, tables []*index.Table, progress func(at, last schema.Timestamp)) (err error) {
+func Reindex(path string, tables []*retention.Table, progress func(at, last schema.Timestamp)) (err error) {
 	engine, err := schema.Open(path, schema.Options{})
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func Reindex(path string, tables []*index.Table, progress func(at, last schema.T
 	if _, _, err := cat.Declare(tables); err != nil {
 		return err
 	}
-	defs, err := cat.Definitions(tables)
+	defs, err := cat.Writable(tables)
 	if err != nil {
 		return err
 	}
