@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
@@ -367,7 +368,7 @@ func TestCheckMissesAuthors(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := engine.Appender()
-	row := &schema.Row{ID: "x", TS: schema.MaxTimestamp - 1, Table: s.Table("notes").def.ID, Value: []byte("1"), Author: 7}
+	row := &schema.Row{ID: "x", TS: schema.TimestampOf(time.Now().Add(time.Hour)), Table: s.Table("notes").def.ID, Value: []byte("1"), Author: 7}
 	if err := errors.Join(a.Begin(), a.Append([]*schema.Row{row}), a.Commit(), engine.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,11 @@ func (s *Store) documentHorizon(t *Table, id []byte) Timestamp {
 	if t.follows() {
 		return s.state.Floor() // its owner knows
 	}
-	return s.Oldest(t.scope(string(id)))
+	scope := t.scope(string(id))
+	if scope == (Scope{}) {
+		return s.state.GroupHorizon("") // nobody knows whose it is
+	}
+	return s.Oldest(scope)
 }
 
 // prefixReached refuses a moment at which a document of a table, with ids that

@@ -142,7 +142,7 @@ func open(path string, o Options) (_ *SQLite, err error) {
 		}
 	}()
 	if o.ReadOnly {
-		if _, err := os.Stat(s.path); err != nil {
+		if err := regularFile(s.path); err != nil {
 			return nil, err
 		}
 		return s, s.openReadOnly()
@@ -155,6 +155,15 @@ func open(path string, o Options) (_ *SQLite, err error) {
 		return nil, err
 	}
 	return s, s.openWritable()
+}
+
+// regularFile refuses what SQLite would call an I/O error.
+func regularFile(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	return err
 }
 
 // resolve follows symbolic links, so that one store has one lock. A path that
@@ -227,8 +236,14 @@ func (s *SQLite) openWritable() error {
 
 func (s *SQLite) openReadOnly() error {
 	conn, err := s.connect(reader)
-	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultNotADB {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultOK:
+	case sqlite.ResultNotADB:
 		return fmt.Errorf("%w: not a database", ErrForeign)
+	case sqlite.ResultReadOnly, sqlite.ResultCantOpen:
+		return fmt.Errorf("%w: readers must be able to write %s-shm: copy the file to a directory of yours (%v)", fs.ErrPermission, s.path, err)
+	default:
+		return err
 	}
 	if err != nil {
 		return err

@@ -14,20 +14,7 @@ import (
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
 	"github.com/firndb/firn/resp"
-	"github.com/firndb/firn/schema"
 )
-
-// openToRead opens a store for reading, at rest or beside its server.
-func openToRead(path string) (*firn.Store, error) {
-	if err := exists(path); err != nil {
-		return nil, err
-	}
-	store, err := firn.Open(path, firn.Options{ReadOnly: true, Tables: redis.Tables()})
-	if errors.Is(err, schema.ErrOlder) {
-		return nil, fmt.Errorf("%w (firn check does not convert it, firn serve does)", err)
-	}
-	return store, err
-}
 
 // reading opens a store for fn, and makes what is wrong an error of a command:
 // what it could not do.
@@ -85,6 +72,9 @@ func momentFlag(store *firn.Store, text string) (firn.Timestamp, error) {
 
 // ask runs one of the server's commands on a store, in this process.
 func ask(store *firn.Store, db int, words ...string) (reply, error) {
+	if !hasKeys(store) {
+		return reply{}, noKeys(store)
+	}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what clients are not told
 	s := redis.New(store, redis.Options{Databases: db + 1, Version: version, Logger: logger}).NewSession("firn", "firn")
 	defer s.Close()

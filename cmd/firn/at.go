@@ -20,11 +20,12 @@ before it if it begins with a minus sign.`
 func atCommand() *cobra.Command {
 	var db int
 	var asJSON, raw, formatted bool
+	var table string
 	c := &cobra.Command{
 		Use:     "at PATH WHEN COMMAND [ARG]...",
 		Short:   "Run a read command as of a moment of the past",
 		Long:    atHelp,
-		Example: "  firn at orders.db 2026-01-01T12:00:00Z HGETALL order:7\n  firn at --db 1 -- orders.db -1h GET k",
+		Example: "  firn at orders.db 2026-01-01T12:00:00Z HGETALL order:7\n  firn at --db 1 -- orders.db -1h GET k\n  firn at --table users app.db 2026-01-01T12:00:00Z ada",
 		Args:    arguments(cobra.MinimumNArgs(3)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkDatabase(db); err != nil {
@@ -34,6 +35,9 @@ func atCommand() *cobra.Command {
 				return usageError{errors.New("choose one of --json, --raw and --no-raw")}
 			}
 			return reading(args[0], "cannot read", func(store *firn.Store) error {
+				if table != "" {
+					return documentAt(store, c.OutOrStdout(), table, args[1], args[2], asJSON)
+				}
 				r, err := ask(store, db, append([]string{"AT"}, args[1:]...)...)
 				if err != nil {
 					return err
@@ -53,6 +57,7 @@ func atCommand() *cobra.Command {
 	}
 	c.Flags().SetInterspersed(false) // what comes after PATH is the command's
 	c.Flags().IntVar(&db, "db", 0, "number of the database")
+	c.Flags().StringVar(&table, "table", "", "print the document of this table, of a program's own, whose id stands in the place of the command")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&raw, "raw", false, "print raw, on a terminal too")
 	c.Flags().BoolVar(&formatted, "no-raw", false, "print for people, also to a pipe")

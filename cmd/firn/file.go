@@ -66,11 +66,16 @@ func reindexCommand() *cobra.Command {
 	}
 }
 
-// exists refuses to make a new file by mistake.
+// exists refuses what is no file, so that none is made by mistake.
 func exists(path string) error {
-	_, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return errors.New("no such file")
+	case err == nil && info.IsDir():
+		return errors.New("it is a directory")
+	case err == nil && !info.Mode().IsRegular():
+		return errors.New("it is not a regular file")
 	}
 	return err
 }

@@ -17,11 +17,12 @@ import (
 func historyCommand() *cobra.Command {
 	var db, limit int
 	var asJSON bool
+	var table string
 	c := &cobra.Command{
 		Use:     "history PATH KEY",
 		Short:   "Print what happened to a key, oldest first",
 		Long:    "Print the versions of a key, its deletions included, oldest first, as far back as\nhistory is kept. PATH may be in use. A key that begins with a minus sign comes after --.",
-		Example: "  firn history orders.db order:7\n  firn history orders.db order:7 --limit 10 --json",
+		Example: "  firn history orders.db order:7\n  firn history orders.db order:7 --limit 10 --json\n  firn history app.db ada --table users",
 		Args:    arguments(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if limit < 0 {
@@ -31,6 +32,9 @@ func historyCommand() *cobra.Command {
 				return err
 			}
 			return reading(args[0], "cannot read", func(store *firn.Store) error {
+				if table != "" {
+					return documentHistory(store, c.OutOrStdout(), table, args[1], limit, asJSON)
+				}
 				words := []string{"HISTORY", "GET", args[1], "REV"}
 				if limit > 0 {
 					words = append(words, "LIMIT", strconv.Itoa(limit))
@@ -49,6 +53,7 @@ func historyCommand() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&db, "db", 0, "number of the database")
+	c.Flags().StringVar(&table, "table", "", "KEY is the id of a document in this table of a program's own")
 	c.Flags().IntVar(&limit, "limit", 0, "print the newest so many only")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return c

@@ -28,7 +28,9 @@ func logCommand() *cobra.Command {
 		Use:   "log PATH",
 		Short: "Print what was committed, oldest first",
 		Long: "Print the changes of keys and databases that were committed, oldest first, from\n" +
-			"the horizon on. PATH may be in use. The rows of one commit have the same ts.",
+			"the horizon on, and who made them. PATH may be in use. The rows of one commit have\n" +
+			"the same ts. Of a program's own documents the table and the id are shown in the\n" +
+			"place of the database and the key.",
 		Example: "  firn log orders.db --since -5m\n  firn log orders.db --limit 20 --json",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -45,10 +47,13 @@ func logCommand() *cobra.Command {
 	return c
 }
 
-// logLine is one change.
+// logLine is one change: of a key or a database, or, with a table, of a
+// program's own document.
 type logLine struct {
 	ts     firn.Timestamp
 	change redis.Change
+	table  string
+	author firn.Author
 }
 
 func (q *logQuery) run(store *firn.Store, out io.Writer) error {
@@ -90,17 +95,47 @@ func eachChange(store *firn.Store, since, until firn.Timestamp, fn func(logLine)
 	if since > store.Bounds().Newest {
 		return nil
 	}
-	changes, err := redis.NewChanges(store, since)
+	meaning, err := logMeaning(store, since)
 	if err != nil {
 		return err
 	}
+	by := authors{store: store}
 	return store.Log(since, until, func(table string, doc *firn.Document) error {
-		c, ok, err := changes.Of(table, doc)
+		l, ok, err := meaning(table, doc)
 		if err != nil || !ok {
 			return err
 		}
-		return fn(logLine{doc.TS, c})
+		if l.author, err = by.of(doc); err != nil {
+			return err
+		}
+		return fn(l)
 	})
+}
+
+// logMeaning tells what to show of versions of the log from a moment on; not ok
+// is nothing.
+func logMeaning(store *firn.Store, since firn.Timestamp) (func(table string, doc *firn.Document) (l logLine, ok bool, err error), error) {
+	servers := map[string]bool{} // tables that Redis's types live in
+	changes := &redis.Changes{}
+	if hasKeys(store) {
+		for _, t := range redis.Tables() {
+			servers[t.Name] = true
+		}
+		var err error
+		if changes, err = redis.NewChanges(store, since); err != nil {
+			return nil, err
+		}
+	}
+	return func(table string, doc *firn.Document) (l logLine, ok bool, err error) {
+		l = logLine{ts: doc.TS, table: table}
+		if !servers[table] {
+			l.change = redis.Change{DB: -1, Key: []byte(doc.ID), Type: "document", Deleted: doc.Deleted}
+			return l, true, nil
+		}
+		l.table = ""
+		l.change, ok, err = changes.Of(table, doc)
+		return l, ok, err
+	}, nil
 }
 
 // logPrinter prints changes as a table or as JSON. The table is set page by
@@ -118,7 +153,7 @@ func newLogPrinter(w io.Writer, asJSON bool) *logPrinter {
 		return &logPrinter{json: newEncoder(w)}
 	}
 	p := &logPrinter{table: newTable(w)}
-	fmt.Fprintln(p.table, "TS\tTIME\tDB\tKEY\tOPERATION\tTYPE\tDELETED")
+	fmt.Fprintln(p.table, "TS\tTIME\tDB\tKEY\tOPERATION\tTYPE\tDELETED\t"+authorHeader)
 	return p
 }
 
@@ -135,17 +170,18 @@ func (p *logPrinter) print(l logLine) error {
 		return p.json.Encode(l.object())
 	}
 	c := &l.change
-	db, key, deleted := strconv.Itoa(c.DB), "-", "-"
-	if c.DB < 0 {
+	db, key := strconv.Itoa(c.DB), "-"
+	switch {
+	case l.table != "":
+		db = word(l.table)
+	case c.DB < 0:
 		db = "-"
 	}
 	if c.Key != nil {
 		key = word(string(c.Key))
 	}
-	if c.Deleted {
-		deleted = "deleted"
-	}
-	fmt.Fprintf(p.table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", l.ts, clockTime(l.ts), db, key, orDash(c.Operation), c.Type, deleted)
+	fmt.Fprintf(p.table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.ts, clockTime(l.ts), db, key, orDash(c.Operation), c.Type,
+		deletedWord(c.Deleted), authorColumns(l.author))
 	if p.rows++; p.rows%tablePage == 0 {
 		return p.table.Flush()
 	}
@@ -157,6 +193,13 @@ func (l *logLine) object() jsonObject {
 	var o jsonObject
 	o.add("ts", l.ts)
 	o.add("time", clockTime(l.ts))
+	if l.table != "" {
+		o.add("table", l.table)
+		o.add("id", jsonText(string(c.Key)))
+		o.add("deleted", c.Deleted)
+		addAuthor(&o, l.author)
+		return o
+	}
 	if c.DB >= 0 {
 		o.add("db", c.DB)
 	} else {
@@ -170,7 +213,15 @@ func (l *logLine) object() jsonObject {
 	o.add("operation", c.Operation)
 	o.add("type", c.Type)
 	o.add("deleted", c.Deleted)
+	addAuthor(&o, l.author)
 	return o
+}
+
+func deletedWord(deleted bool) string {
+	if deleted {
+		return "deleted"
+	}
+	return "-"
 }
 
 func (p *logPrinter) flush() error {

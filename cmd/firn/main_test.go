@@ -10,19 +10,23 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/tuple"
 )
 
 // The program as its users type it. testdata has the scripts; there
-// are two commands more in them: redis SOCKET WORD..., which prints a reply's
-// first line, or the string in it; and keep NAME REGEXP, which makes the first
-// group of what the last output matches a variable.
+// are three commands more in them: redis SOCKET WORD..., which prints a reply's
+// first line, or the string in it; keep NAME REGEXP, which makes the first
+// group of what the last output matches a variable; and embedder FILE, which
+// makes a store as a program has it, see scriptEmbedder.
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"firn": func() { os.Exit(run()) }})
@@ -35,6 +39,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"redis": scriptRedis,
 			"keep":  scriptKeep,
+
+			"embedder": scriptEmbedder,
 		},
 	})
 }
@@ -65,6 +71,27 @@ func scriptKeep(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("no %s in the output", args[1])
 	}
 	ts.Setenv(args[0], found[1])
+}
+
+// scriptEmbedder makes a store whose table people has a declared index and is
+// counted, with two versions of ada by eve, and one whose table keys is not
+// Redis's.
+func scriptEmbedder(ts *testscript.TestScript, _ bool, args []string) {
+	byValue := func(id string, value []byte, add func([]byte)) { add(append(slices.Clone(value), id...)) }
+	store, err := firn.Open(ts.MkAbs(args[0]), firn.Options{Tables: []firn.TableSpec{
+		{Name: "people", Prefix: 1, Counted: true, Indexes: []firn.IndexSpec{{Name: "name", Keys: byValue}}},
+		{Name: "keys", Indexes: []firn.IndexSpec{{Name: "lock", Keys: byValue}}},
+	}})
+	ts.Check(err)
+	for _, name := range []string{`{"name":"Ada"}`, `{"name":"Ada L."}`} {
+		_, err := store.Update(context.Background(), func(tx *firn.Tx) error {
+			return errors.Join(tx.SetAuthor(firn.Author{User: "eve", Reason: "ticket 7"}),
+				tx.PutJSON(store.Table("people"), tuple.AppendString(nil, "ada"), []byte(name)),
+				tx.Put(store.Table("keys"), []byte("front door"), []byte(name)))
+		})
+		ts.Check(err)
+	}
+	ts.Check(store.Close())
 }
 
 // dial connects to a server that may still be starting.

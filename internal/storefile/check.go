@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/retention"
@@ -39,12 +40,17 @@ func Check(path string, report func(problem string)) (problems int, err error) {
 // checkPage is how many rows or entries are read at once.
 const checkPage = 1024
 
+// maxAhead is how far a timestamp may be ahead of the clock before it is a
+// problem. Clocks are set wrong by hours; a year is damage.
+const maxAhead = 366 * 24 * time.Hour
+
 type checker struct {
 	s        schema.Session
 	report   func(string)
 	page     func(read int) error // called for each page of entries or rows; its error ends the check
 	problems int
 
+	latest    schema.Timestamp // no timestamp is later
 	watermark schema.Timestamp
 	forgotten schema.Timestamp // what was current after it is there
 	merged    int              // entries by id up to the watermark
@@ -66,6 +72,10 @@ func (c *checker) run() (err error) {
 	}
 	if c.watermark, err = index.ReadWatermark(c.s); err != nil {
 		return err
+	}
+	c.latest = schema.TimestampOf(time.Now().Add(maxAhead))
+	if c.watermark > c.latest {
+		c.problem("global %s is %d, more than a year from now: what is committed before then is in no index", index.WatermarkGlobal, c.watermark)
 	}
 	stored, err := retention.ReadStored(c.s)
 	if err != nil {
@@ -189,6 +199,7 @@ func (c *checker) log() error {
 		if row.TS <= c.watermark {
 			rows++
 		}
+		c.content(row)
 		if row.Prev >= row.TS {
 			c.problem("document %q of table %d at %d: prev_ts %d is not older", row.ID, row.Table, row.TS, row.Prev)
 		}
@@ -202,6 +213,19 @@ func (c *checker) log() error {
 		c.problem("the log has %d rows up to %d, the indexes by id have %d entries", rows, c.watermark, c.merged)
 	}
 	return err
+}
+
+// content looks at a row by itself.
+func (c *checker) content(row *schema.Row) {
+	if row.TS > c.latest {
+		c.problem("document %q of table %d at %d: that is more than a year from now", row.ID, row.Table, row.TS)
+	}
+	if !row.JSON {
+		return
+	}
+	if err := schema.CheckJSON(row.Value); err != nil {
+		c.problem("document %q of table %d at %d: %v", row.ID, row.Table, row.TS, err)
+	}
 }
 
 // leftOver counts the rows that a compaction which has not ended has taken out

@@ -2,6 +2,8 @@ package storefile
 
 import (
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
@@ -12,6 +14,11 @@ import (
 // counted, and any others. progress, if not nil, is called now and then with
 // the timestamp that has been reached and the last one.
 func Reindex(path string, tables []*retention.Table, progress func(at, last schema.Timestamp)) (err error) {
+	if info, err := os.Stat(path); err != nil {
+		return err
+	} else if info.Size() == 0 {
+		return fmt.Errorf("%w: the file is empty", schema.ErrForeign) // Open would make a store of it
+	}
 	engine, err := schema.Open(path, schema.Options{})
 	if err != nil {
 		return err

@@ -30,6 +30,9 @@ func writeStore(path string, o schema.Options, fill func(*schema.SQLite) error) 
 	o.Sync = schema.SyncNormal // the end is synced, and nobody trusts what comes before
 	engine, err := schema.Open(partial, o)
 	if err != nil {
+		if !errors.Is(err, schema.ErrLocked) { // nobody else is at work there
+			removeStore(partial)
+		}
 		return err
 	}
 	defer func() {
