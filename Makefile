@@ -14,7 +14,7 @@ RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
-.PHONY: run build test lint unit e2e bench fuzz soak update clean
+.PHONY: run build test quick lint unit e2e bench fuzz soak update clean
 
 # run starts a server on Redis's port, on a file in this directory.
 run:
@@ -24,6 +24,13 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/firn ./cmd/firn
 
 test: lint unit
+
+# quick is for between two changes: every package, in less than a minute. The
+# race detector, staticcheck and the long way of what is short here are left to
+# make test.
+quick:
+	$(GO) vet ./...
+	$(GO) test -short -vet=off -timeout=5m ./...
 
 lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }

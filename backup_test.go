@@ -64,7 +64,7 @@ func TestBackupsAtEveryMoment(t *testing.T) {
 	random := seededRandom(t)
 	s, c := filled(t, random, 200)
 	beside := openAt(t, s.engine.Path(), Options{ReadOnly: true, Tables: modelTables()})
-	for i := range 30 {
+	for i := range lighter(30, 9) {
 		n := 1 + random.IntN(200)
 		at := c.commits[n-1].ts
 		if n < 200 && random.IntN(2) == 0 {

@@ -389,7 +389,7 @@ func (f *filmed) replay(path string, point int) error {
 }
 
 // mostCuts is how many of all places a test cuts at: each takes some 40 ms.
-var mostCuts = lighter(150, 40)
+func mostCuts() int { return lighter(150, 40) }
 
 func TestPowerCutWhileAStoreIsCompacted(t *testing.T) {
 	t.Parallel()
@@ -407,7 +407,7 @@ func TestPowerCutWhileAStoreIsCompacted(t *testing.T) {
 	}
 	random.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	t.Logf("%d places, %d versions", len(points), len(f.log))
-	for _, point := range points[:min(len(points), mostCuts)] {
+	for _, point := range points[:min(len(points), mostCuts())] {
 		dir := t.TempDir()
 		if err := f.disk.Rebuild(dir, point, random.Uint64(), crashvfs.Cut{}); err != nil {
 			t.Fatal(err)

@@ -143,7 +143,7 @@ func TestSettingsAfterClose(t *testing.T) {
 func TestSnapshotsAreNotDeletedUnderTheirReaders(t *testing.T) {
 	l := newLab(t)
 	notes := l.Table("notes")
-	written := l.write("notes", "ada", strings.Fields(strings.Repeat("v ", 300))...)
+	written := l.write("notes", "ada", strings.Fields(strings.Repeat("v ", lighter(300, 60)))...)
 	l.forget("notes", "ada") // everything is in the file's index
 	var done atomic.Bool
 	var reads atomic.Int64

@@ -132,7 +132,7 @@ func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 	seed := seed.Fixed(t, 1)
 	for _, memory := range []int64{0, -1, 6 << 10} {
 		for _, tail := range []int{0, 1, 7} {
-			if raceEnabled && tail != 1 {
+			if (raceEnabled || testing.Short()) && tail != 1 {
 				continue // the others take as long again, six times
 			}
 			for _, always := range []bool{false, true} {

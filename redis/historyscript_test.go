@@ -107,6 +107,9 @@ func TestHistoriesAreThoseOfTheFiles(t *testing.T) {
 			continue
 		}
 		for kind, o := range historyOptions() {
+			if testing.Short() && kind != "both" {
+				continue // the others take the same ways through the code
+			}
 			for _, s := range chapters {
 				t.Run(kind+"/"+filepath.Base(name)+"/"+s.name, func(t *testing.T) {
 					n := newNarrator(t, o, s.name)

@@ -101,7 +101,7 @@ func TestDamagedHyperLogLogsAreRefused(t *testing.T) {
 	seed := seed.Fresh(t)
 	rng := seed.Rand(0)
 	refused, times := 0, 20_000
-	if raceEnabled {
+	if raceEnabled || testing.Short() {
 		times /= 20
 	}
 	for range times {

@@ -132,7 +132,7 @@ func TestRepliesAreThoseOfTheConversations(t *testing.T) {
 // merged, changes no reply.
 func TestConversationsHoldHotAndCold(t *testing.T) {
 	for kind, o := range coldOptions {
-		if raceEnabled && kind != "both" {
+		if (raceEnabled || testing.Short()) && kind != "both" {
 			continue // the others take the same ways through the code
 		}
 		for _, name := range conversationFiles(t) {

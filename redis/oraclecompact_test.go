@@ -52,6 +52,9 @@ func TestCompactionLeavesWhatRealRedisReplied(t *testing.T) {
 	connect := startRedis(t)
 	for name, o := range forgetfulOptions() {
 		for _, policies := range []bool{false, true} {
+			if testing.Short() && name != "both" {
+				continue // the others take the same ways through the code
+			}
 			t.Run(fmt.Sprintf("%s/policies=%t", name, policies), func(t *testing.T) {
 				f := newForgetful(t, connect(), o)
 				if policies {

@@ -31,6 +31,9 @@ func TestRandomCommandsAgreeWithRealRedis(t *testing.T) {
 func TestRandomCommandsAgreeHotAndCold(t *testing.T) {
 	connect := startRedis(t)
 	for name, o := range coldOptions {
+		if testing.Short() && name != "both" {
+			continue // the others take the same ways through the code
+		}
 		t.Run(name, func(t *testing.T) {
 			testRandom(t, newCouple(t, connect(), "3", o), seed.Steps(t, 10_000)/5)
 		})

@@ -47,9 +47,13 @@ func Fixed(t testing.TB, n uint64) Value {
 	return logged(t, fromEnvironment(t, n))
 }
 
-// Steps is how many steps a random test takes: n, or as many as FIRN_SOAK says.
+// Steps is how many steps a random test takes: n, half of them with -short, or
+// as many as FIRN_SOAK says.
 func Steps(t testing.TB, n int) int {
 	t.Helper()
+	if testing.Short() {
+		n /= 2
+	}
 	return int(number(t, soakVariable, uint64(n)))
 }
 

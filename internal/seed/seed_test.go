@@ -58,8 +58,8 @@ func TestSeedsFollowTheEnvironment(t *testing.T) {
 		if got := Fixed(t, 5); got != tt.fixed && tt.fixed != 0 || tt.fixed == 0 && got == Fixed(t, 5) {
 			t.Errorf("%s: Fixed(5): got %d, want %d, or what it draws if 0", name, got, tt.fixed)
 		}
-		if got := Steps(t, 9); got != tt.steps {
-			t.Errorf("%s: Steps(9): got %d, want %d", name, got, tt.steps)
+		if got := Steps(t, 9); got != tt.steps && !(testing.Short() && tt.soak == "" && got == 4) {
+			t.Errorf("%s: Steps(9): got %d, want %d, or half of 9 with -short", name, got, tt.steps)
 		}
 	}
 }
