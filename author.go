@@ -63,6 +63,8 @@ func authorsSpec() TableSpec {
 //
 //   - known, and last, are committed. What a transaction has only staged is
 //     looked up again by the next, because it may be gone by then.
+//   - asked has no document, and next is the first number that nobody has,
+//     until somebody is enrolled.
 type authors struct {
 	table   *Table
 	byValue *Index
@@ -71,12 +73,11 @@ type authors struct {
 	last   Author // the one that was used last; nobody, at first
 	number int64  // last's
 
-	asked Author // the running transaction's, if its number is not known
+	asked Author // nobody: not known
+	next  int64
+	value []byte       // asked's document
+	place reader.Draft // where the running transaction writes it
 }
-
-// unnumbered is a transaction's author before the first write, if it is not
-// known yet.
-const unnumbered = -1
 
 func (as *authors) init(table *Table) {
 	as.table, as.byValue = table, table.Index(authorsIndex)
@@ -103,30 +104,51 @@ func (tx *Tx) SetAuthor(a Author) error {
 	}
 	as := &tx.store.authors
 	if a == as.last {
-		tx.author = as.number
+		tx.author, tx.enrols = as.number, false
 		return nil
 	}
 	if a == (Author{}) {
-		tx.author = 0
+		tx.author, tx.enrols = 0, false
 		return nil
 	}
 	if number, ok := as.known[a]; ok {
 		as.last, as.number = a, number
-		tx.author = number
+		tx.author, tx.enrols = number, false
 		return nil
 	}
-	if err := a.check(); err != nil {
+	return tx.resolve(a)
+}
+
+// resolve finds the number of an author who is not known: that of the author's
+// document or, if there is none, the next, under which the first write puts it.
+func (tx *Tx) resolve(a Author) error {
+	as := &tx.store.authors
+	if a != as.asked {
+		if err := a.check(); err != nil {
+			return err
+		}
+		number, err := tx.findAuthor(a)
+		if err != nil {
+			return err
+		}
+		if number != 0 {
+			tx.author, tx.enrols = number, false
+			return nil
+		}
+	}
+	place, err := tx.view.Edit(as.table.def, tuple.AppendInt(nil, as.next))
+	if err != nil {
 		return err
 	}
-	as.asked, tx.author = a, unnumbered
+	as.place = place
+	tx.author, tx.enrols = as.next, true
 	return nil
 }
 
-// enrol finds the number of the author that SetAuthor was given, or gives it
-// one and writes it down.
-func (tx *Tx) enrol() (int64, error) {
+// findAuthor is the number of an author's document; 0 if there is none. Then
+// the author is asked.
+func (tx *Tx) findAuthor(a Author) (number int64, err error) {
 	as := &tx.store.authors
-	a := as.asked
 	value, err := json.Marshal(a)
 	if err != nil {
 		return 0, fmt.Errorf("encode author: %w", err)
@@ -141,13 +163,23 @@ func (tx *Tx) enrol() (int64, error) {
 		}
 		return number, err
 	}
-	number, err := tx.nextAuthor()
+	next, err := tx.nextAuthor()
 	if err != nil {
 		return 0, err
 	}
-	by := Document{Value: value, JSON: true}
-	err = tx.write(as.table, tuple.AppendInt(nil, number), by)
-	return number, err
+	as.asked, as.next, as.value = a, next, value
+	return 0, nil
+}
+
+// enrol writes the author's document, now that the transaction has written
+// something. It has no author itself.
+func (tx *Tx) enrol() error {
+	as := &tx.store.authors
+	place, value := as.place, as.value
+	as.asked, as.value, as.place = Author{}, nil, reader.Draft{}
+	tx.enrols = false
+	_, err := tx.store.head.Stage(place, Document{Value: value, JSON: true, TS: tx.ts})
+	return err
 }
 
 // nextAuthor is the first number that no author has.

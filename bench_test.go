@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/firndb/firn/internal/seed"
 )
@@ -69,6 +70,56 @@ func BenchmarkUpdate(b *testing.B) {
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "transactions/s")
 			})
 		}
+	}
+}
+
+// BenchmarkEdit reads one document of many and writes it, in transactions of a
+// thousand: with two look-ups, and with one.
+func BenchmarkEdit(b *testing.B) {
+	const size, each = 100_000, 1000
+	for _, by := range []string{"get+put", "draft"} {
+		b.Run(fmt.Sprintf("documents=%d/by=%s", size, by), func(b *testing.B) {
+			s, documents := openBench(b, Options{Durability: None})
+			load(b, s, documents, size)
+			ids := make([][]byte, size)
+			for n := range ids {
+				ids[n] = benchID(n)
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			write := func(tx *Tx) error {
+				id := ids[rng.IntN(size)]
+				if by == "draft" {
+					d, err := tx.Edit(documents, id)
+					if err != nil {
+						return err
+					}
+					return d.Put(d.Old().Value)
+				}
+				doc, err := tx.Get(documents, id)
+				if err != nil {
+					return err
+				}
+				return tx.Put(documents, id, doc.Value)
+			}
+			var running time.Duration // without the commit
+			b.ReportAllocs()
+			b.ResetTimer()
+			for n := 0; n < b.N; n += each {
+				_, err := s.Update(b.Context(), func(tx *Tx) error {
+					begun := time.Now()
+					defer func() { running += time.Since(begun) }()
+					for range min(each, b.N-n) {
+						if err := write(tx); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				checked(b, err)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
+			b.ReportMetric(float64(running.Nanoseconds())/float64(b.N), "run-ns/write")
+		})
 	}
 }
 

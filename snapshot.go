@@ -1,7 +1,6 @@
 package firn
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -295,7 +294,7 @@ var (
 	errNoTable = fmt.Errorf("%w: the table or index is not declared", ErrTable)
 
 	// errEnded is what a Snapshot or Tx says that was kept for too long.
-	errEnded = errors.New("firn: used after the function that it was given to")
+	errEnded = reader.ErrEnded
 )
 
 // usable refuses what a caller may get wrong.

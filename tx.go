@@ -1,13 +1,11 @@
 package firn
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"sync"
 
 	"github.com/firndb/firn/reader"
-	"github.com/firndb/firn/schema"
 )
 
 // Tx is a running transaction: a Reader of the newest state, its own writes
@@ -17,7 +15,8 @@ type Tx struct {
 	store  *Store
 	view   *reader.View
 	ts     Timestamp
-	author int64 // of what is written; unnumbered: the store's authors.asked
+	author int64 // of what is written: a number, 0 for nobody
+	enrols bool  // the author has no document yet: the first write makes it
 }
 
 var _ Reader = (*Tx)(nil)
@@ -105,70 +104,20 @@ func (tx *Tx) Delete(t *Table, id, note []byte) error {
 }
 
 // writeOpen is write for tables that the program may write.
-func (tx *Tx) writeOpen(t *Table, id []byte, row Document) error {
-	if t.internal() {
-		return fmt.Errorf("%w: %q is written by the store alone", ErrTable, t.Name())
-	}
-	return tx.write(t, id, row)
-}
-
-func (tx *Tx) write(t *Table, id []byte, row Document) error {
-	if tx.view.Ended() {
-		return errEnded
-	}
-	if t == nil {
-		return errNoTable
-	}
-	if err := checkSize(id, row.Value); err != nil {
+func (tx *Tx) writeOpen(t *Table, id []byte, doc Document) error {
+	d, err := tx.Edit(t, id)
+	if err != nil {
 		return err
 	}
-	old, err := tx.view.Last(t.def, id)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		old = nil
-	case err != nil:
-		return err
-	}
-	if row.Deleted && (old == nil || old.Deleted) {
-		return nil
-	}
-	row.Author = tx.author
-	if row.Author == unnumbered {
-		tx.author = 0 // of the author's own document
-		if row.Author, err = tx.enrol(); err != nil {
-			tx.author = unnumbered
-			return err
-		}
-		tx.author = row.Author
-	}
-	stored := new(Document)
-	*stored = row
-	stored.TS, stored.Table = tx.ts, t.def.ID
-	switch {
-	case old == nil:
-		stored.ID = string(id)
-	case old.TS == tx.ts:
-		stored.ID, stored.Prev = old.ID, old.Prev
-	default:
-		stored.ID, stored.Prev = old.ID, old.TS
-	}
-	if stored.Value == nil && !row.Deleted {
-		stored.Value = []byte{}
-	}
-	return tx.store.head.Stage(t.def, old, stored)
+	return d.write(doc)
 }
 
-// checkSize refuses what the file could not hold.
-func checkSize(id, value []byte) error {
-	switch {
-	case len(id) == 0:
-		return errors.New("firn: the empty id names no document")
-	case len(id) > schema.MaxIDBytes:
-		return fmt.Errorf("%w: id of %d bytes, at most %d", schema.ErrSize, len(id), schema.MaxIDBytes)
-	case len(value) > schema.MaxValueBytes:
-		return fmt.Errorf("%w: value of %d bytes, at most %d", schema.ErrSize, len(value), schema.MaxValueBytes)
+func (tx *Tx) write(t *Table, id []byte, doc Document) error {
+	d, err := tx.edit(t, id)
+	if err != nil {
+		return err
 	}
-	return nil
+	return d.write(doc)
 }
 
 // Batch is transactions that are handed over at once and run one after the

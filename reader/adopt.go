@@ -86,9 +86,12 @@ func (h *Head) load(t *index.Table, k rangeKey) (*span, error) {
 		h.mu.Unlock()
 		h.staged.adopted = append(h.staged.adopted, s)
 	}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
 	for _, e := range h.staged.entries {
 		if e.Index == k.index && len(e.Key) >= len(k.prefix) && e.Key[:len(k.prefix)] == k.prefix {
-			h.staged.undos = append(h.staged.undos, h.stageEntry(s, e))
+			row := h.staged.newest(h.docs.slot(t.ID, e.Document()))
+			h.staged.undos = append(h.staged.undos, stageEntry(s, e, row))
 		}
 	}
 	return s, nil

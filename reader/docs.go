@@ -20,24 +20,43 @@ type docs struct {
 type docTable struct {
 	slots map[string]*slot
 
+	// fresh is the documents that are staged and had no slot. It belongs to
+	// who holds Head.Lock.
+	fresh map[string]*slot
+
 	// complete says that every document that has any version is here, so that
 	// what is not here was never written.
 	complete bool
 }
 
 // slot holds one document. used is set by a read and cleared by the hand; pos
-// is the slot's place in the ring.
+// is the slot's place in the ring. row is nil only while the slot is in fresh.
 type slot struct {
-	row  *schema.Row
-	pos  int32
+	row *schema.Row
+	pos int32 // outside: it is in fresh, or was evicted
+
+	// change is the document's newest staged change, counted from 1; 0 if it
+	// has none. Who holds Head.Lock writes it, with the head's lock held shared;
+	// while it is not 0 the slot is not evicted.
+	change int32
+
 	used atomic.Bool
 }
 
+// outside is the pos of a slot that is not in the ring.
+const outside = -1
+
+func (s *slot) touch() {
+	if !s.used.Load() {
+		s.used.Store(true)
+	}
+}
+
 // slotOverhead is what a document costs beside the bytes of its id and value:
-// a Row (96 bytes), a slot (16), its place in the ring (8) and in a map that
+// a Row (96 bytes), a slot (24), its place in the ring (8) and in a map that
 // is between half and seven eighths full (24 bytes a place), and the rounding
 // of allocations to size classes.
-const slotOverhead = 184
+const slotOverhead = 192
 
 func slotBytes(row *schema.Row) int64 { return int64(len(row.ID)+cap(row.Value)) + slotOverhead }
 
@@ -52,6 +71,24 @@ func (d *docs) table(t schema.TableID) *docTable {
 	return dt
 }
 
+// slot is where a document is staged, or published; nil if it is in no slot.
+func (d *docs) slot(t schema.TableID, id string) *slot {
+	dt := d.tables[t]
+	if dt == nil {
+		return nil
+	}
+	return dt.slot(id)
+}
+
+// slot is where a document of the table is staged, or published. What is
+// staged comes first: a reader may have read an older version in since.
+func (dt *docTable) slot(id string) *slot {
+	if s := dt.fresh[id]; s != nil {
+		return s
+	}
+	return dt.slots[id]
+}
+
 // find is the newest published version of a document, if it is here; absent
 // says that there is none anywhere.
 func (d *docs) find(t schema.TableID, id []byte) (row *schema.Row, absent bool) {
@@ -63,22 +100,39 @@ func (d *docs) find(t schema.TableID, id []byte) (row *schema.Row, absent bool) 
 	if s == nil {
 		return nil, dt.complete
 	}
-	if !s.used.Load() {
-		s.used.Store(true)
-	}
+	s.touch()
 	return s.row, false
 }
 
 // put makes row the newest version of its document.
 func (d *docs) put(row *schema.Row) {
-	dt := d.table(row.Table)
-	if s := dt.slots[row.ID]; s != nil {
-		d.bytes += slotBytes(row) - slotBytes(s.row)
-		s.row = row
+	if s := d.table(row.Table).slots[row.ID]; s != nil {
+		d.replace(s, row)
 		return
 	}
-	s := &slot{row: row, pos: int32(len(d.ring))}
-	dt.slots[row.ID] = s
+	d.add(new(slot), row)
+}
+
+// adopt makes row the newest version of its document, in a slot that was
+// fresh.
+func (d *docs) adopt(s *slot, row *schema.Row) {
+	if there := d.table(row.Table).slots[row.ID]; there != nil { // a reader has read an older version in since
+		d.replace(there, row)
+		return
+	}
+	d.add(s, row)
+}
+
+// replace makes row the newest version of the document in a slot.
+func (d *docs) replace(s *slot, row *schema.Row) {
+	d.bytes += slotBytes(row) - slotBytes(s.row)
+	s.row = row
+}
+
+// add takes in a slot for a document that has none.
+func (d *docs) add(s *slot, row *schema.Row) {
+	s.row, s.pos = row, int32(len(d.ring))
+	d.table(row.Table).slots[row.ID] = s
 	d.ring = append(d.ring, s)
 	d.bytes += slotBytes(row)
 }
@@ -91,21 +145,23 @@ func (d *docs) fill(row *schema.Row) {
 	}
 }
 
-// shrink evicts until the documents fit in budget bytes. The hand goes round
-// at most twice: the first time it may only clear marks.
+// shrink evicts until the documents fit in budget bytes, or what is left is
+// staged. The hand goes round at most twice: the first time it may only clear
+// marks.
 func (d *docs) shrink(budget int64) {
-	for d.bytes > budget && len(d.ring) > 0 {
+	for steps := 2 * len(d.ring); d.bytes > budget && steps > 0; steps-- {
 		if d.hand >= len(d.ring) {
 			d.hand = 0
 		}
 		s := d.ring[d.hand]
-		if s.used.Load() && budget > 0 {
+		d.hand++ // past what takes an evicted one's place: that is the newest, and its turn is a round later
+		switch {
+		case s.change != 0:
+		case s.used.Load() && budget > 0:
 			s.used.Store(false)
-			d.hand++
-			continue
+		default:
+			d.evict(s)
 		}
-		d.evict(s)
-		d.hand++ // past what took its place: that is the newest, and its turn is a round later
 	}
 }
 
@@ -127,6 +183,7 @@ func (d *docs) evict(s *slot) {
 	end := len(d.ring) - 1
 	moved := d.ring[end]
 	d.ring[s.pos], moved.pos = moved, s.pos
+	s.pos = outside
 	d.ring[end] = nil
 	d.ring = d.ring[:end]
 }

@@ -60,7 +60,6 @@ func NewHead(o Options) *Head {
 		docs:   newDocs(),
 		ranges: newRanges(),
 		counts: newCounts(nil),
-		staged: newStaged(),
 		adopts: make(chan adoption, maxAdoptions), // a full channel drops the offer
 		idle:   make(chan schema.Session, maxIdleSessions),
 	}
@@ -81,9 +80,17 @@ func (h *Head) Warm(row *schema.Row) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.budget > 0 {
-		h.publishRow(row)
+		h.warm(row)
 		h.docs.shrink(h.budget)
 	}
+}
+
+func (h *Head) warm(row *schema.Row) {
+	if slotBytes(row) > h.budget/largestShare {
+		h.docs.forget(row)
+		return
+	}
+	h.docs.put(row)
 }
 
 // Opened says that the log has been replayed: up to newest, with these live
@@ -159,11 +166,30 @@ func (h *Head) find(t *index.Table, id []byte, at schema.Timestamp, live bool) (
 	if absent {
 		return nil, true
 	}
+	return h.findInRange(t, id, at, live)
+}
+
+// findInRange is find for what is in the range of its id only.
+func (h *Head) findInRange(t *index.Table, id []byte, at schema.Timestamp, live bool) (row *schema.Row, ok bool) {
 	if t.Prefix == 0 || len(h.ranges.byKey) == 0 {
 		return nil, false
 	}
 	row, ok = h.ranges.find(t, id, at)
 	return row, ok && (live || row != nil)
+}
+
+// lockTable locks mu shared, and is the documents of a table.
+func (h *Head) lockTable(t schema.TableID) *docTable {
+	h.mu.RLock()
+	dt := h.docs.tables[t]
+	if dt == nil {
+		h.mu.RUnlock()
+		h.mu.Lock()
+		dt = h.docs.table(t)
+		h.mu.Unlock()
+		h.mu.RLock()
+	}
+	return dt
 }
 
 // fill offers what a view at at read from the file as the newest version of a

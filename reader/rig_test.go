@@ -110,30 +110,22 @@ type tx struct {
 	ts   schema.Timestamp
 }
 
-func (x tx) write(t *index.Table, row *schema.Row) error {
-	old, err := x.view.Last(t, []byte(row.ID))
-	if err == ErrNotFound {
-		old = nil
-	} else if err != nil {
+func (x tx) write(t *index.Table, id []byte, doc schema.Row) error {
+	d, err := x.view.Edit(t, id)
+	if err != nil {
 		return err
 	}
-	row.TS, row.Table = x.ts, t.ID
-	switch {
-	case old == nil:
-	case old.TS == x.ts:
-		row.Prev = old.Prev
-	default:
-		row.Prev = old.TS
-	}
-	return x.g.head.Stage(t, old, row)
+	doc.TS = x.ts
+	_, err = x.g.head.Stage(d, doc)
+	return err
 }
 
 func (x tx) put(t *index.Table, id []byte, value string) error {
-	return x.write(t, &schema.Row{ID: string(id), Value: []byte(value)})
+	return x.write(t, id, schema.Row{Value: []byte(value)})
 }
 
 func (x tx) del(t *index.Table, id []byte) error {
-	return x.write(t, &schema.Row{ID: string(id), Deleted: true})
+	return x.write(t, id, schema.Row{Deleted: true})
 }
 
 // commit runs the transactions as one group. Those that return an error are

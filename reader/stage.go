@@ -1,8 +1,6 @@
 package reader
 
 import (
-	"fmt"
-
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -10,50 +8,34 @@ import (
 
 // staged is what the transactions of the present group have written: visible
 // to the transactions after them, and to no view.
+//
+//   - The slot of a staged document leads to its newest change. It is in its
+//     table's fresh if the document had no slot, and among the head's documents
+//     otherwise, where it is not evicted; never in both.
 type staged struct {
-	byID    map[documentKey]int // index into changes of a document's newest
 	changes []change
 	entries []schema.Entry // derived from all changes, in order; also in the tail
 	undos   []undo
 	begun   mark          // of the running transaction
+	serial  uint64        // of the running transaction
+	grown   []*docTable   // tables that have a fresh
 	adopted []*span       // ranges that a transaction of the group loaded
 	rows    []*schema.Row // scratch of Seal
 	view    *View         // what transactions read through; its session is open while a group runs
-	memos   [memoCount]memo
 	deriver index.Deriver
-}
-
-// memo remembers the newest version of one document, staged or published,
-// because a transaction that writes a document has mostly just read it, and
-// all transactions read some documents. Only the writer changes what is
-// newest, so a memo is good until the writer stages the document again or
-// takes something back.
-type memo struct {
-	table *index.Table
-	id    string
-	row   *schema.Row // nil: there is none
-}
-
-// memoCount is the number of tables that can be told apart; each has one memo.
-const memoCount = 4
-
-type documentKey struct {
-	table schema.TableID
-	id    string
 }
 
 // change is one staged row.
 type change struct {
 	table *index.Table
+	slot  *slot
 	row   *schema.Row
 	old   *schema.Row // the version before this transaction; nil if none
-	prior int         // the document's change by an earlier transaction of the group; -1 if none
+	prior int32       // what the slot's change was before: an earlier transaction's
 }
 
 // mark is a point in the staged changes to go back to.
 type mark struct{ changes, entries, undos, adopted int }
-
-func newStaged() staged { return staged{byID: map[documentKey]int{}} }
 
 // Lock begins a group: until Unlock its caller is the only one who stages,
 // publishes or adopts.
@@ -69,6 +51,7 @@ func (h *Head) Unlock() { h.group.Unlock() }
 func (h *Head) Begin() {
 	s := &h.staged
 	s.begun = mark{len(s.changes), len(s.entries), len(s.undos), len(s.adopted)}
+	s.serial++
 }
 
 // Wrote says whether the transaction has staged anything since Begin.
@@ -77,105 +60,44 @@ func (h *Head) Wrote() bool { return len(h.staged.changes) > h.staged.begun.chan
 // Rollback undoes what was staged since Begin: the transaction failed.
 func (h *Head) Rollback() { h.rollback(h.staged.begun) }
 
-// newestStaged is what a transaction sees of a document; nil for nothing, or,
-// if only a live version is asked for, for a dead one.
-func (h *Head) newestStaged(v *View, t *index.Table, id []byte, live bool) (*schema.Row, error) {
-	m := &h.staged.memos[t.ID%memoCount]
-	if m.table == t && m.id == string(id) {
-		return m.row, nil
-	}
-	row, err := h.lookUpStaged(v, t, id, live)
-	switch {
-	case err != nil:
-	case row != nil:
-		*m = memo{t, row.ID, row}
-	case !live:
-		*m = memo{t, string(id), nil}
-	}
-	return row, err
-}
-
-func (h *Head) lookUpStaged(v *View, t *index.Table, id []byte, live bool) (*schema.Row, error) {
-	if i, ok := h.staged.byID[documentKey{t.ID, string(id)}]; ok {
-		return h.staged.changes[i].row, nil
-	}
-	if row, ok := h.find(t, id, v.at, live); ok {
-		return row, nil
-	}
-	return v.cold(t, string(id))
-}
-
 // stagedVersion is a document's version of exactly ts that a transaction of
 // the group has written; nil if none has.
 func (h *Head) stagedVersion(t *index.Table, id string, ts schema.Timestamp) *schema.Row {
-	i, ok := h.staged.byID[documentKey{t.ID, id}]
-	for ; ok && i >= 0; i = h.staged.changes[i].prior {
-		if row := h.staged.changes[i].row; row.TS == ts {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	at := h.docs.slot(t.ID, id)
+	if at == nil {
+		return nil
+	}
+	for i := at.change; i > 0; i = h.staged.changes[i-1].prior {
+		if row := h.staged.changes[i-1].row; row.TS == ts {
 			return row
 		}
 	}
 	return nil
 }
 
-// Stage makes row the newest version of its document; old is the newest
-// version so far, nil if there is none. Staging a document twice in one
-// transaction, with the same timestamp, replaces the row. An error says that
-// a key of the row in a declared index is too long, and nothing is staged.
-func (h *Head) Stage(t *index.Table, old, row *schema.Row) error {
-	s := &h.staged
-	from := len(s.entries)
-	s.entries = s.deriver.Derive(s.entries, t, old, row)
-	for _, e := range s.entries[from:] {
-		if len(e.Key) > schema.MaxIDBytes {
-			s.entries = s.entries[:from]
-			return fmt.Errorf("%w: %w: a key of %d bytes in index %q of %q, at most %d", index.ErrDeclaration, schema.ErrSize,
-				len(e.Key), t.Indexes[e.Index.Number()-1].Name, t.Name, schema.MaxIDBytes)
-		}
-	}
-	key := documentKey{t.ID, row.ID}
-	prior, again := s.byID[key]
-	insert := h.tail.Insert
-	switch {
-	case again && s.changes[prior].row.TS == row.TS:
-		s.changes[prior].row = row
-		insert = h.tail.Replace
-	case again:
-		s.byID[key] = len(s.changes)
-		s.changes = append(s.changes, change{t, row, old, prior})
-	default:
-		s.byID[key] = len(s.changes)
-		s.changes = append(s.changes, change{t, row, old, -1})
-	}
-	s.memos[t.ID%memoCount] = memo{t, row.ID, row}
-	insert(s.entries[from:])
-	h.stageRanges(t, s.entries[from:])
-	return nil
-}
-
-// stageRanges brings the ordered ranges that are here up to date.
-func (h *Head) stageRanges(t *index.Table, entries []schema.Entry) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
+// stageRanges brings the ordered ranges that are here up to date with a row
+// and its entries. mu is held.
+func (h *Head) stageRanges(t *index.Table, row *schema.Row, entries []schema.Entry) {
 	if len(h.ranges.byKey) == 0 {
 		return
 	}
 	for _, e := range entries {
 		if s := h.spanOf(t, e); s != nil {
-			h.staged.undos = append(h.staged.undos, h.stageEntry(s, e))
+			h.staged.undos = append(h.staged.undos, stageEntry(s, e, row))
 		}
 	}
 }
 
-// stageEntry applies a staged entry to a range.
-func (h *Head) stageEntry(s *span, e schema.Entry) undo {
+// stageEntry applies a staged entry to a range; row is its document's newest.
+func stageEntry(s *span, e schema.Entry, row *schema.Row) undo {
 	switch {
 	case e.Deleted:
 		return s.remove(e.Key, e.Document())
 	case e.Index.Number() > 0:
 		return s.set(e.Key, element{id: e.ID})
 	}
-	i := h.staged.byID[documentKey{e.Index.Table(), e.Key}]
-	row := h.staged.changes[i].row
 	return s.set(e.Key, element{id: row.ID, row: row})
 }
 
@@ -194,18 +116,11 @@ func (h *Head) spanOf(t *index.Table, e schema.Entry) *span {
 
 func (h *Head) rollback(m mark) {
 	s := &h.staged
-	s.memos = [memoCount]memo{}
+	s.serial++ // no draft outlives what it may have read
 	for i := len(s.undos) - 1; i >= m.undos; i-- {
 		s.undos[i].apply()
 	}
-	for i := len(s.changes) - 1; i >= m.changes; i-- {
-		key := documentKey{s.changes[i].table.ID, s.changes[i].row.ID}
-		if prior := s.changes[i].prior; prior >= 0 {
-			s.byID[key] = prior
-		} else {
-			delete(s.byID, key)
-		}
-	}
+	h.rollbackChanges(m.changes)
 	if len(s.entries) > m.entries {
 		h.tail.Remove(s.entries[m.entries:])
 	}
@@ -214,6 +129,19 @@ func (h *Head) rollback(m mark) {
 		s.adopted = s.adopted[:m.adopted]
 	}
 	s.undos, s.changes, s.entries = s.undos[:m.undos], s.changes[:m.changes], s.entries[:m.entries]
+}
+
+// rollbackChanges makes the slots lead to what they did before a change.
+func (h *Head) rollbackChanges(from int) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for i := len(h.staged.changes) - 1; i >= from; i-- {
+		c := &h.staged.changes[i]
+		c.slot.change = c.prior
+		if c.prior == 0 && c.slot.pos < 0 {
+			delete(h.docs.tables[c.row.Table].fresh, c.row.ID)
+		}
+	}
 }
 
 // dropAdopted drops the ranges that a failed transaction has loaded: what
@@ -258,8 +186,9 @@ func (h *Head) publishLocked() {
 	last := h.staged.changes[len(h.staged.changes)-1].row.TS
 	for i := range h.staged.changes {
 		c := &h.staged.changes[i]
-		if h.budget > 0 {
-			h.publishRow(c.row)
+		if int(c.slot.change) == i+1 { // the document's newest
+			c.slot.change = 0
+			h.publishIn(c.slot, c.row)
 		}
 		if delta := c.table.Delta(c.old, c.row); delta != 0 {
 			if n, ok := tuple.PrefixLen(c.row.ID, c.table.Prefix); ok {
@@ -276,12 +205,17 @@ func (h *Head) publishLocked() {
 	h.shrinkLocked()
 }
 
-func (h *Head) publishRow(row *schema.Row) {
-	if slotBytes(row) > h.budget/largestShare {
+// publishIn publishes a row whose document has the slot at, see staged.
+func (h *Head) publishIn(at *slot, row *schema.Row) {
+	switch {
+	case h.budget == 0:
+	case slotBytes(row) > h.budget/largestShare:
 		h.docs.forget(row)
-		return
+	case at.pos < 0:
+		h.docs.adopt(at, row)
+	default:
+		h.docs.replace(at, row)
 	}
-	h.docs.put(row)
 }
 
 // Abandon forgets everything staged: the group could not be committed.
@@ -297,18 +231,30 @@ func (h *Head) Abandon() {
 // between groups.
 const maxScratch = 1 << 14
 
+// maxFresh is how many documents a table's fresh may have had to be used
+// again: emptying a map takes time for all the room that it has.
+const maxFresh = 512
+
 func (h *Head) clearStaged() {
 	s := &h.staged
-	clear(s.byID)
+	s.serial++
+	grown := s.grown[:0]
+	for _, dt := range s.grown {
+		if len(dt.fresh) > maxFresh {
+			dt.fresh = nil
+			continue
+		}
+		clear(dt.fresh)
+		grown = append(grown, dt)
+	}
+	s.grown = grown
 	clear(s.changes)
 	clear(s.entries)
 	clear(s.undos)
 	clear(s.adopted)
 	clear(s.rows)
 	if cap(s.changes) > maxScratch {
-		kept := *s
-		*s = newStaged()
-		s.view, s.memos, s.deriver = kept.view, kept.memos, kept.deriver
+		*s = staged{serial: s.serial, grown: s.grown, view: s.view, deriver: s.deriver}
 		return
 	}
 	s.changes, s.entries, s.rows = s.changes[:0], s.entries[:0], s.rows[:0]

@@ -121,7 +121,8 @@ func (v *View) Last(t *index.Table, id []byte) (*schema.Row, error) {
 // only a live one is asked for, if it is dead.
 func (v *View) newest(t *index.Table, id []byte, live bool) (*schema.Row, error) {
 	if v.tx {
-		return v.head.newestStaged(v, t, id, live)
+		_, row, err := v.head.lookUp(v, t, id, live)
+		return known(row), err
 	}
 	if row, ok := v.head.find(t, id, v.at, live); ok {
 		return row, nil
