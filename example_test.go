@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -241,7 +242,38 @@ func byCity(id string, value []byte, add func(key []byte)) {
 	add(append(tuple.AppendBytes(nil, value), id...))
 }
 
-// A declared index finds documents by what is in them, at every moment.
+// A draft looks a document up once to read and to write it.
+func ExampleTx_Edit() {
+	store, done := newStore(firn.TableSpec{Name: "counters"})
+	defer done()
+	counters := store.Table("counters")
+	for range 3 {
+		_, err := store.Update(context.Background(), func(tx *firn.Tx) error {
+			visits, err := tx.Edit(counters, []byte("visits"))
+			if err != nil {
+				return err
+			}
+			n := 0
+			if old := visits.Old(); old != nil {
+				if n, err = strconv.Atoi(string(old.Value)); err != nil {
+					return err
+				}
+			}
+			return visits.Put([]byte(strconv.Itoa(n + 1)))
+		})
+		check(err)
+	}
+
+	check(store.View(func(s *firn.Snapshot) error {
+		doc, err := s.Get(counters, []byte("visits"))
+		fmt.Printf("%s\n", doc.Value)
+		return err
+	}))
+	// Output:
+	// 3
+}
+
+// A transaction says who writes, and why.
 func ExampleTx_SetAuthor() {
 	store, done := newStore(firn.TableSpec{Name: "users"})
 	defer done()
