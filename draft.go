@@ -47,7 +47,12 @@ func (d *Draft) Old() *Document { return d.doc.Old() }
 func (d *Draft) Put(value []byte) error { return d.write(Document{Value: value}) }
 
 // PutJSON is Tx.PutJSON.
-func (d *Draft) PutJSON(value []byte) error { return d.write(Document{Value: value, JSON: true}) }
+func (d *Draft) PutJSON(value []byte) error {
+	if err := schema.CheckJSON(value); err != nil {
+		return fmt.Errorf("put %.40q: %w", d.doc.ID(), err)
+	}
+	return d.write(Document{Value: value, JSON: true})
+}
 
 // Delete is Tx.Delete.
 func (d *Draft) Delete(note []byte) error { return d.write(Document{Value: note, Deleted: true}) }

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
 )
 
@@ -149,7 +150,7 @@ func TestDraftsThatAreRefused(t *testing.T) {
 	_, err := s.Update(t.Context(), func(tx *Tx) error {
 		for name, try := range map[string]func() error{
 			"no table":     func() error { _, err := tx.Edit(nil, []byte("a")); return err },
-			"the store's":  func() error { _, err := tx.Edit(s.Table(authorsTable), []byte("a")); return err },
+			"the store's":  func() error { _, err := tx.Edit(s.Table(storefile.AuthorsTable), []byte("a")); return err },
 			"the empty id": func() error { _, err := tx.Edit(notes, nil); return err },
 			"a long id":    func() error { _, err := tx.Edit(notes, make([]byte, schema.MaxIDBytes+1)); return err },
 			"no draft":     func() error { var d Draft; return d.Put(nil) },
@@ -273,13 +274,13 @@ func (m *draftModel) same(what, id string, got *Document) {
 func TestDraftsModel(t *testing.T) {
 	for _, memory := range draftMemories {
 		t.Run(fmt.Sprintf("memory=%d", memory), func(t *testing.T) {
-			seed := seedOf(t)
+			draw := seed.Fresh(t)
 			path := filepath.Join(t.TempDir(), "drafts.db")
 			s := openAt(t, path, Options{Memory: memory, Durability: None, Tables: modelTables(), TailEntries: 64})
-			m := &draftModel{T: t, rng: rand.New(rand.NewPCG(seed, 1)), store: s, table: s.Table("things")}
+			m := &draftModel{T: t, rng: draw.Rand(1), store: s, table: s.Table("things")}
 			stop, readers := make(chan struct{}), sync.WaitGroup{}
 			for i := range 2 {
-				readers.Go(func() { readThings(t, s, stop, rand.New(rand.NewPCG(seed, uint64(2+i)))) })
+				readers.Go(func() { readThings(t, s, stop, draw.Rand(uint64(2+i))) })
 			}
 			for range 150 {
 				group := make([]func(*Tx) error, 1+m.rng.IntN(5))
@@ -336,16 +337,4 @@ func readThings(t *testing.T, s *Store, stop chan struct{}, rng *rand.Rand) {
 			return
 		}
 	}
-}
-
-// seedOf is FIRN_SEED, or any; it is printed if the test fails.
-func seedOf(t *testing.T) uint64 {
-	seed := rand.Uint64()
-	if text := os.Getenv("FIRN_SEED"); text != "" {
-		if _, err := fmt.Sscan(text, &seed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("FIRN_SEED=%d draws the same writes", seed)
-	return seed
 }

@@ -90,10 +90,11 @@ func (tx *Tx) Put(t *Table, id, value []byte) error {
 // read it: one JSON value in UTF-8, which is not changed. Anything else is
 // schema.ErrJSON.
 func (tx *Tx) PutJSON(t *Table, id, value []byte) error {
-	if err := schema.CheckJSON(value); err != nil {
-		return fmt.Errorf("put %.40q: %w", id, err)
+	d, err := tx.Edit(t, id)
+	if err != nil {
+		return err
 	}
-	return tx.writeOpen(t, id, Document{Value: value, JSON: true})
+	return d.PutJSON(value)
 }
 
 // Delete ends the document, with an optional note on why that readers of its

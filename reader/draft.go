@@ -34,6 +34,9 @@ type Draft struct {
 // is a tombstone; nil if there never was one.
 func (d *Draft) Old() *schema.Row { return d.old }
 
+// ID is the document's id.
+func (d *Draft) ID() string { return d.id }
+
 // Edit looks a document up in order to write it. v is the view that
 // transactions read through.
 func (v *View) Edit(t *index.Table, id []byte) (Draft, error) {
