@@ -85,7 +85,7 @@ func BenchmarkEdit(b *testing.B) {
 			for n := range ids {
 				ids[n] = benchID(n)
 			}
-			rng := rand.New(rand.NewPCG(1, 1))
+			rng := seed.Value(1).Rand(1)
 			write := func(tx *Tx) error {
 				id := ids[rng.IntN(size)]
 				if by == "draft" {
