@@ -70,11 +70,16 @@ func (s *Store) compaction(ctx context.Context, run func(context.Context) (reten
 	if s.opts.ReadOnly {
 		return 0, errReadOnly
 	}
+	ctx, end, err := s.upkeep.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer end()
 	if err := s.writer.Merge(ctx, s.head.Newest()); err != nil {
-		return 0, writeError(err)
+		return 0, upkeepError(ctx, err)
 	}
 	r, err := run(ctx)
-	return r.Rows, writeError(err)
+	return r.Rows, upkeepError(ctx, err)
 }
 
 // usedBytes is how much of the file is not free.

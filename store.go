@@ -42,6 +42,7 @@ type Store struct {
 	updates     sync.Pool // of *update
 	picture     picture   // Options.ReadOnly
 	copying     copying   // Backup
+	upkeep      upkeep
 
 	stop context.CancelFunc
 	run  *errgroup.Group
@@ -61,7 +62,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) close() error {
-	s.copying.stop()
+	s.EndMaintenance()
 	s.stop()
 	err := s.run.Wait()
 	if errors.Is(err, context.Canceled) {

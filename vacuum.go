@@ -20,8 +20,16 @@ func (s *Store) Vacuum(ctx context.Context) (freed int64, err error) {
 	if s.closed.Load() {
 		return 0, ErrClosed
 	}
+	ctx, end, err := s.upkeep.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer end()
 	for step, steps := int64(0), int64(1); step < steps; step++ {
-		n, left, err := s.writer.Vacuum(ctx, writer.VacuumStep)
+		if err := ctx.Err(); err != nil {
+			return freed, upkeepError(ctx, err)
+		}
+		n, left, err := s.writer.Vacuum(context.WithoutCancel(ctx), writer.VacuumStep)
 		if err != nil {
 			return freed, writeError(err)
 		}
@@ -31,7 +39,7 @@ func (s *Store) Vacuum(ctx context.Context) (freed int64, err error) {
 		freed += n * pageBytes
 	}
 	_, _, err = s.Truncate(ctx)
-	return freed, err
+	return freed, upkeepError(ctx, err)
 }
 
 // Truncate is Checkpoint, and empties the write-ahead log's file if nobody

@@ -225,6 +225,7 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 		s.warnOpen(logger)
 	}
 	defer context.AfterFunc(ctx, shared.EndBackups)()
+	defer context.AfterFunc(ctx, store.EndMaintenance)() // a client that waits for it would be waited for
 	logger.Info("ready", "path", s.path, "listen", addresses(srv.Addrs()), "fsync", s.fsync.String(), "memory", s.memory.String(),
 		"retention", s.retention.String(), "version", version, "pid", os.Getpid(), "open_ms", time.Since(began).Milliseconds())
 	group, ctx := errgroup.WithContext(ctx)

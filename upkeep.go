@@ -1,0 +1,74 @@
+package firn
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// upkeep is the long work on the whole file that callers wait for: Prune,
+// Compact, Forget, Vacuum. The zero upkeep is ready.
+type upkeep struct {
+	mu      sync.Mutex
+	ended   bool // no more may begin
+	next    int
+	cancels map[int]context.CancelCauseFunc // of what is under way
+	running sync.WaitGroup
+}
+
+// begin gives a piece of work its context, which stop ends with ErrClosed. The
+// caller calls end when the work is over.
+func (u *upkeep) begin(ctx context.Context) (_ context.Context, end func(), err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended {
+		return nil, nil, ErrClosed
+	}
+	if u.cancels == nil {
+		u.cancels = map[int]context.CancelCauseFunc{}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	number := u.next
+	u.next++
+	u.cancels[number] = cancel
+	u.running.Add(1)
+	return ctx, func() {
+		u.mu.Lock()
+		delete(u.cancels, number)
+		u.mu.Unlock()
+		cancel(nil)
+		u.running.Done()
+	}, nil
+}
+
+// stop ends what is under way, waits for it, and refuses more.
+func (u *upkeep) stop() {
+	u.mu.Lock()
+	u.ended = true
+	for _, cancel := range u.cancels {
+		cancel(ErrClosed)
+	}
+	u.mu.Unlock()
+	u.running.Wait()
+}
+
+// upkeepError is the error of work that has ended with err: ErrClosed if that
+// was why, however what it was doing has put it.
+func upkeepError(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), ErrClosed) {
+		return ErrClosed
+	}
+	return writeError(err)
+}
+
+// EndMaintenance ends what takes long, and waits until it has: a Prune,
+// Compact, Forget, Vacuum or Backup that is under way stops after its slice,
+// in a few ms, and is ErrClosed, as is one that is asked for later. Reads and
+// writes go on. What a Prune has left is forgotten after the next Open.
+//
+// Close does the same. A server calls EndMaintenance when it begins to shut
+// down, and waits for its clients then.
+func (s *Store) EndMaintenance() {
+	s.upkeep.stop()
+	s.copying.stop()
+}
