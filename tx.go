@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/firndb/firn/reader"
+	"github.com/firndb/firn/writer"
 )
 
 // Tx is a running transaction: a Reader of the newest state, its own writes
@@ -123,26 +124,15 @@ func (tx *Tx) write(t *Table, id []byte, doc Document) error {
 
 // Batch is transactions that are handed over at once and run one after the
 // other in one group. It is for servers, which have many at hand; Update is
-// for everyone else.
-type Batch interface {
-	// Len is how many transactions there are, at least 1. It is asked again
-	// before each: a batch may grow while it runs.
-	Len() int
+// for everyone else. Its methods, and what they promise, are writer.Batch's:
+//
+//	Len() int                       // how many; it may grow while the batch runs
+//	Transact(i int, tx *Tx) error   // an error undoes this transaction alone
+//	Done(last Timestamp, err error) // called once; it must not block
+type Batch = writer.Batch[*Tx]
 
-	// Transact runs the i-th on the writer's goroutine. An error undoes what
-	// this transaction has written; the batch goes on. tx is valid until
-	// Transact returns.
-	Transact(i int, tx *Tx) error
-
-	// Done is called once, on the writer's goroutine, and must not block. If
-	// err is nil, what was written is committed and as durable as
-	// Options.Durability says; last is the timestamp of the last transaction
-	// that wrote, 0 if none did. Otherwise nothing of the batch was kept, or,
-	// if err matches ErrInDoubt, that is not known.
-	Done(last Timestamp, err error)
-}
-
-// job runs a batch for the writer.
+// job is a batch for the writer, which knows when a transaction is and not
+// what: it makes the one of the other.
 type job struct {
 	store *Store
 	batch Batch

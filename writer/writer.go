@@ -57,22 +57,27 @@ const (
 	None
 )
 
-// Job is transactions to be run in order, in one group.
-type Job interface {
+// Batch is transactions to be run one after the other in one group. All of it
+// is called on the goroutine that commits. Tx is what a transaction is given.
+type Batch[Tx any] interface {
 	// Len is how many transactions there are, at least 1. It is asked again
-	// before each: a job may grow while it runs.
+	// before each: a batch may grow while it runs.
 	Len() int
 
-	// Transact runs the i-th transaction at ts. An error undoes what it has
-	// staged, and nothing else.
-	Transact(i int, ts schema.Timestamp) error
+	// Transact runs the i-th. An error undoes what this transaction has
+	// written; the batch goes on. tx is valid until Transact returns.
+	Transact(i int, tx Tx) error
 
-	// Done is called exactly once. last is the timestamp of the last
-	// transaction that wrote, 0 if none did. An error says that nothing of the
-	// job was kept, or, for ErrInDoubt, that this is not known. It must not
-	// block.
+	// Done is called exactly once, and must not block. If err is nil, what was
+	// written is committed and as durable as was asked for; last is the
+	// timestamp of the last transaction that wrote, 0 if none did. Otherwise
+	// nothing of the batch was kept, or, if err matches ErrInDoubt, that is not
+	// known.
 	Done(last schema.Timestamp, err error)
 }
+
+// Job is a batch as the writer knows it: of a transaction it knows when it is.
+type Job = Batch[schema.Timestamp]
 
 // State is what transactions run on. The writer calls it from one goroutine,
 // everything between Lock and Unlock.
