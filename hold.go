@@ -77,7 +77,7 @@ func (s *Store) Holds() []Hold { return s.held.All(s.opts.Now()) }
 // writeHolds writes one hold's document, and deletes those that have expired.
 func (s *Store) writeHolds(ctx context.Context, name string, doc Document) error {
 	expired := s.held.Expired(s.opts.Now())
-	err := s.settings(ctx, func(tx *Tx) error {
+	_, err := s.settings(ctx, func(tx *Tx) error {
 		for _, old := range expired {
 			if err := tx.write(s.internal.holds, []byte(old), Document{Deleted: true}); err != nil {
 				return err

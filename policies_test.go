@@ -517,3 +517,41 @@ func TestClearedScopesAreForgotten(t *testing.T) {
 		t.Errorf("records behind the horizon: got %d, want 1", n)
 	}
 }
+
+// TestPoliciesHoldSinceTheyWereSet, also when the record is written again to
+// forget something, and when the store was closed meanwhile.
+func TestPoliciesHoldSinceTheyWereSet(t *testing.T) {
+	l := newLab(t)
+	ada, group := Scope{Group: "notes", Member: "ada"}, Scope{Group: "notes"}
+	since := func(what string, scope Scope, want Timestamp) {
+		t.Helper()
+		for _, opened := range []string{"", ", opened again"} {
+			if got := l.RetentionSince(scope); got != want {
+				t.Errorf("%s%s: got %d, want %d", what, opened, got, want)
+			}
+			l.reopen()
+		}
+	}
+	setAt := func(scope Scope, r *Retention) Timestamp {
+		l.now = l.now.Add(time.Minute)
+		l.set(scope, r)
+		return l.Bounds().Newest
+	}
+	since("never set", ada, 0)
+	first := setAt(ada, &Retention{Age: time.Hour})
+	since("set", ada, first)
+	setAt(ada, &Retention{Age: time.Hour})
+	since("set to the same again", ada, first)
+	whole := setAt(Scope{}, &Retention{Versions: 3})
+	since("of the store", Scope{}, whole)
+	since("of a scope between", group, 0)
+
+	written := l.write("notes", "ada", "1", "2")
+	if _, err := l.Forget(t.Context(), l.Table("notes"), []byte("ada"), written[1]); err != nil {
+		t.Fatal(err)
+	}
+	since("after its history was forgotten", ada, first)
+	since("changed", ada, setAt(ada, &Retention{Off: true}))
+	setAt(ada, nil)
+	since("taken away", ada, 0)
+}

@@ -75,7 +75,7 @@ func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.
 		doc = Document{Value: text, JSON: true}
 	}
 	spent := s.state.Spent()
-	err := s.settings(ctx, func(tx *Tx) error {
+	written, err := s.settings(ctx, func(tx *Tx) error {
 		for _, old := range spent {
 			if err := tx.write(s.internal.retention, retention.RecordID(old), Document{Deleted: true}); err != nil {
 				return err
@@ -88,6 +88,9 @@ func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.
 	}
 	for _, old := range spent {
 		s.state.Put(old, nil)
+	}
+	if record != nil {
+		record = record.SetAt(written)
 	}
 	s.state.Put(scope, record)
 	return nil
@@ -139,17 +142,26 @@ func validScope(scope Scope) error {
 
 // settings writes documents of the store's own tables. Once begun it is not
 // given up: what is in memory must be what is in the file.
-func (s *Store) settings(ctx context.Context, fn func(*Tx) error) error {
+func (s *Store) settings(ctx context.Context, fn func(*Tx) error) (Timestamp, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := s.Update(context.WithoutCancel(ctx), fn)
-	return err
+	return s.Update(context.WithoutCancel(ctx), fn)
 }
 
 // Retention is the policy that holds for a scope, and the scope that it is set
 // for: itself, its group, or the store.
 func (s *Store) Retention(scope Scope) (Retention, Scope) { return s.state.Effective(scope) }
+
+// RetentionSince is since when the policy that is set for a scope itself holds;
+// 0 if none is. That of Options holds since the store was opened.
+func (s *Store) RetentionSince(scope Scope) Timestamp {
+	r, _ := s.state.Record(scope)
+	if r.Inherit {
+		return 0
+	}
+	return r.Since
+}
 
 // Policies are the policies that are set, in the order of their scopes. That
 // of Options is not one of them.
@@ -187,7 +199,7 @@ func (s *Store) loadRetention(snap *Snapshot) error {
 		if err != nil {
 			return err
 		}
-		records[scope] = record
+		records[scope] = *record.SetAt(item.Doc.TS)
 	}
 	s.state.Restore(records)
 	return nil

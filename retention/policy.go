@@ -77,12 +77,24 @@ func (p Policy) String() string {
 //     whatever the policy says from now on.
 //   - Inherit means that the scope has no policy of its own, any more: the
 //     record is only there for Start.
+//   - Since is when the scope got its policy. In the file 0 stands for the
+//     moment at which the record itself was written: another stands there only
+//     if the record was written again for its Start.
 type Record struct {
 	Inherit bool             `json:"inherit,omitempty"`
 	Off     bool             `json:"off,omitempty"`
 	AgeMS   int64            `json:"age_ms,omitempty"`
 	Count   int              `json:"count,omitempty"`
 	Start   schema.Timestamp `json:"start,omitempty"` // 0: none
+	Since   schema.Timestamp `json:"since,omitempty"`
+}
+
+// SetAt is the record as it was written at a moment.
+func (r Record) SetAt(written schema.Timestamp) *Record {
+	if r.Since == 0 && !r.Inherit {
+		r.Since = written
+	}
+	return &r
 }
 
 // Policy is the scope's own, if it has one.
