@@ -195,7 +195,7 @@ func TestUnreadableFileEndsAPass(t *testing.T) {
 
 func TestAnotherProcessEndsAPass(t *testing.T) {
 	clock := newHandClock()
-	s := aged(t, schema.Options{BusyTimeout: 20 * time.Millisecond}, Options{Durability: None, Now: clock.now}, 300)
+	s := aged(t, schema.Options{BusyTimeout: 20 * time.Millisecond}, Options{Durability: None, Now: clock.now, LockWait: 20 * time.Millisecond}, 300)
 	release := schematest.HoldWriteLock(t, s.engine.Path())
 	clock.advance(2 * time.Hour)
 	if _, err := s.Compact(t.Context()); !errors.Is(err, ErrBusy) || errors.Is(err, ErrInDoubt) {

@@ -30,7 +30,6 @@ type crashCommit struct {
 type crashLog struct {
 	commits []crashCommit
 	now     model
-	inside  func() // called in each transaction, if set
 }
 
 // model is the first n commits.
@@ -67,9 +66,6 @@ func (c *crashLog) write(s *Store, random *rand.Rand, point func() int64) error 
 		}
 	}
 	ts, err := s.Update(context.Background(), func(tx *Tx) error {
-		if c.inside != nil {
-			c.inside()
-		}
 		for id, v := range changes {
 			err := error(nil)
 			if v.deleted {

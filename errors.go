@@ -41,8 +41,9 @@ var (
 	// written.
 	ErrClosed = writer.ErrClosed
 
-	// ErrBusy means that too many writes are waiting, or that another process
-	// holds the file's write lock; nothing was written.
+	// ErrBusy means that too many writes are waiting, or, if the error matches
+	// schema.ErrBusy too, that another process has held the file's write lock
+	// for longer than Options.LockWait; nothing was written.
 	ErrBusy = writer.ErrBusy
 
 	// ErrInDoubt means that the outcome of a write is not known: its context
@@ -62,6 +63,12 @@ var (
 	// a way that cannot work.
 	ErrTable = storefile.ErrTable
 )
+
+// lockedError is a schema.ErrBusy that matches ErrBusy.
+type lockedError struct{ error }
+
+func (e lockedError) Unwrap() error        { return e.error }
+func (e lockedError) Is(target error) bool { return target == ErrBusy }
 
 // CompactedError says how far back history reaches: Asked is before Oldest.
 type CompactedError = retention.CompactedError

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -173,6 +174,13 @@ func TestFailingDiskStopsTheStore(t *testing.T) {
 	}
 }
 
+// oneBatch is a batch that must not run.
+type oneBatch struct{}
+
+func (oneBatch) Len() int                { return 1 }
+func (oneBatch) Transact(int, *Tx) error { return errors.New("it has run") }
+func (oneBatch) Done(Timestamp, error)   {}
+
 // TestAnotherProcessHoldsTheFile: a write waits for the other's transaction,
 // and says ErrBusy if that does not end.
 func TestAnotherProcessHoldsTheFile(t *testing.T) {
@@ -184,28 +192,32 @@ func TestAnotherProcessHoldsTheFile(t *testing.T) {
 		if patient {
 			timeout = time.Minute
 		}
-		s := openOn(t, path, schema.Options{BusyTimeout: timeout}, crashOptions(Always))
+		o := crashOptions(Always)
+		o.LockWait = timeout
+		s := openOn(t, path, schema.Options{}, o)
 		if err := c.write(s, random, nowhere); err != nil {
 			t.Fatal(err)
 		}
 		release := schematest.HoldWriteLock(t, path)
 		if patient {
-			running, released := make(chan struct{}), make(chan struct{})
+			released := make(chan struct{})
 			go func() {
 				defer close(released)
-				<-running
-				<-time.After(20 * time.Millisecond) // the commit waits meanwhile
+				for s.Stats().LockWaits == 0 {
+					runtime.Gosched()
+				}
+				if s.TrySubmit(&oneBatch{}) {
+					t.Error("a batch beside another process's lock: got it run, want it refused")
+				}
 				release()
 			}()
-			c.inside = func() { close(running) }
 			if err := c.write(s, random, nowhere); err != nil {
 				t.Errorf("write that waits for another process: got %v, want no error", err)
 			}
-			c.inside = nil
 			<-released
 		} else {
-			if err := c.write(s, random, nowhere); !errors.Is(err, ErrBusy) || errors.Is(err, ErrInDoubt) {
-				t.Errorf("write while another process writes: got %v, want ErrBusy", err)
+			if err := c.write(s, random, nowhere); !errors.Is(err, schema.ErrBusy) || !errors.Is(err, ErrBusy) || errors.Is(err, ErrInDoubt) || strings.Contains(err.Error(), "waiting") {
+				t.Errorf("write while another process writes: got %v, want an ErrBusy of the file that says so", err)
 			}
 			if err := c.compare(t, s, len(c.commits), random); err != nil {
 				t.Errorf("reading while another process writes: %v", err)

@@ -115,7 +115,7 @@ func (s *Store) load() error {
 		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.state.Oldest()),
 		Durability: s.opts.Durability, Now: s.opts.Now, Logger: s.opts.Logger,
 		MaxQueue: s.opts.MaxQueue, TailEntries: s.opts.TailEntries, TailBytes: s.opts.tailBytes(),
-		WALMaxBytes: s.opts.WALMaxBytes,
+		WALMaxBytes: s.opts.WALMaxBytes, LockWait: s.opts.LockWait,
 	})
 	s.compactor = s.newCompactor(defs)
 	return nil

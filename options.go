@@ -64,6 +64,11 @@ type Options struct {
 	// MaxQueue bounds the transactions that wait for the writer; 0 is 65,536.
 	MaxQueue int
 
+	// LockWait is how long a write waits, at least, for another process that
+	// holds the file's write lock, the sqlite3 shell for one: then it is
+	// ErrBusy. 0 is 5 s, negative is not at all. Reads do not wait.
+	LockWait time.Duration
+
 	// WALMaxBytes bounds the file of the write-ahead log; 0 is 256 MiB, and the
 	// least is 1 MiB. Near the bound commits wait, up to a second, for reads
 	// of the file that keep the log from being emptied. If such a read lasts

@@ -228,10 +228,10 @@ func (s *Store) TrySubmit(b Batch) bool {
 	return true
 }
 
-// writeError makes the engine's own word for busy the store's.
+// writeError makes a locked file a kind of ErrBusy.
 func writeError(err error) error {
 	if errors.Is(err, schema.ErrBusy) {
-		return fmt.Errorf("%w: %w", ErrBusy, err)
+		return lockedError{err}
 	}
 	return err
 }
@@ -292,6 +292,7 @@ type Stats struct {
 	WALWrittenBytes int64 // written to it in all
 	WALMaxBytes     int64 // its bound
 	WALOverruns     int64 // times that it has grown past it
+	LockWaits       int64 // times that writes have waited for another process's lock
 	Checkpoints     int64
 	VacuumedBytes   int64 // returned to the file system
 
@@ -335,6 +336,7 @@ func (s *Store) Stats() Stats {
 		WALWrittenBytes: w.WALPages * walPageBytes,
 		WALMaxBytes:     s.opts.WALMaxBytes,
 		WALOverruns:     w.WALOverruns,
+		LockWaits:       w.LockWaits,
 		Checkpoints:     w.Checkpoints,
 		VacuumedBytes:   w.Vacuumed * pageBytes,
 		HistoryMaxBytes: s.opts.HistoryMaxBytes,

@@ -61,6 +61,7 @@ var causes = []struct {
 	{firn.ErrMoment, "ERR invalid moment: give a timestamp in microseconds, <n>ms, <n>s, an RFC 3339 time, -5m, now or a token", true},
 	{firn.ErrFull, "MISCONF the disk is full: nothing was written", false},
 	{firn.ErrInDoubt, "ERR outcome unknown: the commit may or may not have been kept; the server must be restarted", false},
+	{schema.ErrBusy, "BUSY the file is locked by another process, nothing was written: try again later", true},
 	{firn.ErrBusy, "BUSY too many writes are waiting, try again later", true},
 	{firn.ErrClosed, "ERR the server is shutting down: nothing was written", true},
 	{schema.ErrSize, "ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB", true},

@@ -13,8 +13,9 @@ var ErrReadOnly = errors.New("schema: store is open read only")
 // appender is the one write session. All its statements are prepared once and
 // held: looking them up by text costs more than running them.
 type appender struct {
-	engine *SQLite
-	conn   *sqlite.Conn // nil on a read-only engine
+	engine  *SQLite
+	conn    *sqlite.Conn // nil on a read-only engine
+	hurried bool         // the busy timeout is off
 
 	begin, commit, rollback *sqlite.Stmt
 	deleteRow               *sqlite.Stmt
@@ -104,10 +105,29 @@ func run(stmt *sqlite.Stmt) error {
 	return stmt.Reset()
 }
 
-func (a *appender) Begin() error {
+func (a *appender) Begin() error { return a.beginWaiting(true) }
+
+func (a *appender) TryBegin() error { return a.beginWaiting(false) }
+
+// wait says whether the connection waits for other processes from now on.
+// Mostly it is as it was, which is cheaper than telling SQLite each time.
+func (a *appender) wait(patient bool) {
+	if patient != a.hurried {
+		return
+	}
+	a.hurried = !patient
+	if patient {
+		a.conn.SetBusyTimeout(a.engine.opts.BusyTimeout)
+	} else {
+		a.conn.SetBusyTimeout(0)
+	}
+}
+
+func (a *appender) beginWaiting(patient bool) error {
 	if a.conn == nil {
 		return fmt.Errorf("begin: %w", ErrReadOnly)
 	}
+	a.wait(patient)
 	if err := run(a.begin); err != nil {
 		return fmt.Errorf("begin: %w", mapError(err))
 	}
@@ -244,8 +264,7 @@ func (a *appender) Truncate() (CheckpointResult, error) {
 	if a.conn == nil {
 		return CheckpointResult{}, fmt.Errorf("checkpoint: %w", ErrReadOnly)
 	}
-	a.conn.SetBusyTimeout(0)
-	defer a.conn.SetBusyTimeout(a.engine.opts.BusyTimeout)
+	a.wait(false)
 	return a.checkpoint(sqlCheckpointTruncate)
 }
 
@@ -264,6 +283,7 @@ func (a *appender) Vacuum(pages int) (left int64, err error) {
 	if a.conn == nil {
 		return 0, fmt.Errorf("vacuum: %w", ErrReadOnly)
 	}
+	a.wait(false)
 	if pages > 0 {
 		// 0 would mean all of them.
 		if err := execute(a.conn, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages)); err != nil {

@@ -5,7 +5,7 @@ import "errors"
 // Errors of an engine. Callers test them with errors.Is.
 var (
 	// ErrBusy means another process holds the file's write lock and did not
-	// let go within the busy timeout. Nothing was written.
+	// let go in time. Nothing was written.
 	ErrBusy = errors.New("schema: file is locked by another process")
 
 	// ErrFull means the disk, or the file's allowed size, is used up. The open
@@ -79,6 +79,9 @@ type Appender interface {
 	// Begin starts the one write transaction, waiting up to the busy timeout
 	// for another process; then ErrBusy.
 	Begin() error
+
+	// TryBegin is Begin without waiting.
+	TryBegin() error
 
 	// Append adds rows to the log. Rows come in any order of (Table, ID)
 	// within a TS; ErrDuplicate if a version exists already. Rows may be shared

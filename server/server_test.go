@@ -41,7 +41,15 @@ type running struct {
 // start serves a store of the test's own until the test ends.
 func start(t *testing.T, o Options, ro redis.Options) *running {
 	t.Helper()
-	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), firn.Options{Tables: redis.Tables(), Durability: firn.None, MaxQueue: 1 << 20})
+	return startOn(t, o, ro, firn.Options{})
+}
+
+// startOn is start with options of the store, of which some are the same for
+// all tests.
+func startOn(t *testing.T, o Options, ro redis.Options, so firn.Options) *running {
+	t.Helper()
+	so.Tables, so.Durability, so.MaxQueue = redis.Tables(), firn.None, 1<<20
+	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), so)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ type fakeEngine struct {
 	merged    int             // entries
 	syncs     int
 	begun     int
+	commits   int
 	log       fakeLog
 
 	total, free int64   // pages of the file
@@ -149,6 +150,8 @@ func (a fakeAppender) Begin() error {
 	return nil
 }
 
+func (a fakeAppender) TryBegin() error { return a.Begin() }
+
 func (a fakeAppender) inTransaction(fault func() error) error {
 	if !a.e.open {
 		return errors.New("write outside a transaction")
@@ -182,6 +185,7 @@ func (a fakeAppender) Commit() error {
 		a.e.log.commit(int64(len(a.e.pending)))
 	}
 	a.e.merged += a.e.merging
+	a.e.commits++
 	a.e.pending, a.e.merging, a.e.open = nil, 0, false
 	return nil
 }

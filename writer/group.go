@@ -124,9 +124,10 @@ func pagesOf(rows []*schema.Row) int64 {
 // transact runs fn in a transaction on the write session and calls committed
 // when it is. An error that matches ErrInDoubt means that nobody knows.
 func (w *Writer) transact(fn func() error, committed func()) error {
-	if err := w.app.Begin(); err != nil {
-		return fmt.Errorf("begin: %w", err)
+	if err := w.reserve(); err != nil {
+		return err
 	}
+	w.reserved = false
 	err := fn()
 	if err == nil {
 		if err = w.app.Commit(); err == nil {
@@ -148,6 +149,7 @@ func (w *Writer) transact(fn func() error, committed func()) error {
 func (w *Writer) execOne(e exec) error {
 	w.wal.wroteMuch()
 	if !e.transaction {
+		w.release()
 		return e.run(w.app)
 	}
 	w.dirty.Store(true)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,8 +86,8 @@ func TestNothingWrittenIsNotCommitted(t *testing.T) {
 	if a := r.answer(r.submit(j)); a != (answered{}) {
 		t.Errorf("job that wrote nothing: got %+v, want 0 and no error", a)
 	}
-	if r.engine.begun != 0 {
-		t.Errorf("transactions: got %d, want none", r.engine.begun)
+	if err := r.w.Barrier(); err != nil || r.engine.open || r.engine.commits != 0 {
+		t.Errorf("file: got %d commits, open %t, %v, want no transaction left", r.engine.commits, r.engine.open, err)
 	}
 }
 
@@ -99,13 +100,14 @@ func TestFailedCommitFailsItsGroupOnly(t *testing.T) {
 		"full at commit": func(e *fakeEngine, f func() error) { e.commit = f },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, Options{})
-			want, failing := schema.ErrFull, false
+			r := newRig(t, Options{LockWait: -1})
+			var failing atomic.Bool
+			want := schema.ErrFull
 			if name == "busy at begin" {
 				want = schema.ErrBusy
 			}
 			set(r.engine, func() error {
-				if failing {
+				if failing.Load() {
 					return want
 				}
 				return nil
@@ -113,7 +115,7 @@ func TestFailedCommitFailsItsGroupOnly(t *testing.T) {
 			r.start()
 			before := r.write()
 			release := r.hold()
-			failing = true // the writer looks at it after release
+			failing.Store(true)
 			one, two := r.submit(r.job(1)), r.submit(r.job(2))
 			release()
 			for _, a := range []answered{r.answer(one), r.answer(two)} {
@@ -121,9 +123,7 @@ func TestFailedCommitFailsItsGroupOnly(t *testing.T) {
 					t.Errorf("job of the failed group: got %+v, want %v", a, want)
 				}
 			}
-			release = r.hold()
-			failing = false
-			release()
+			failing.Store(false)
 			after := r.write()
 			if before.err != nil || after.err != nil || after.last <= before.last {
 				t.Errorf("jobs around it: got %+v and %+v, want both committed", before, after)
@@ -172,9 +172,9 @@ func TestMergeThatFailsDoesNotFailTheGroup(t *testing.T) {
 	}
 }
 
-// TestBusyMergeIsNotTriedAgain waits out the busy timeout once per group.
+// TestBusyMergeIsNotTriedAgain meets the lock before the group has run.
 func TestBusyMergeIsNotTriedAgain(t *testing.T) {
-	r := newRig(t, Options{TailEntries: 1, Idle: time.Hour})
+	r := newRig(t, Options{TailEntries: 1, Idle: time.Hour, LockWait: -1})
 	r.engine.merge = func() error { return errDisk }
 	r.start()
 	r.write() // the next group has something to merge

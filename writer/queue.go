@@ -2,6 +2,7 @@ package writer
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/firndb/firn/schema"
@@ -113,6 +114,30 @@ func (q *queue) take(into []Job, limit int) ([]Job, []exec) {
 		q.room = nil
 	}
 	return jobs[:taken], execs
+}
+
+// cut removes the first n jobs, and all maintenance requests.
+func (q *queue) cut(n int) ([]Job, []exec) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n = min(n, len(q.jobs))
+	jobs, execs := slices.Clone(q.jobs[:n]), q.execs
+	q.jobs, q.execs = slices.Delete(q.jobs, 0, n), nil
+	for _, j := range jobs {
+		q.txns -= j.Len()
+	}
+	if q.room != nil {
+		close(q.room)
+		q.room = nil
+	}
+	return jobs, execs
+}
+
+// writes says whether anything waits that needs a transaction.
+func (q *queue) writes() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.jobs) > 0 || slices.ContainsFunc(q.execs, func(e exec) bool { return e.transaction })
 }
 
 // refuse closes the queue to everything new; what waits stays.

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // stats counts what the writer has done since it was made.
 type stats struct {
-	groups, failedGroups, commits, rows, checkpoints, walPages, walOverruns, vacuumed atomic.Int64
+	groups, failedGroups, commits, rows, checkpoints, walPages, walOverruns, vacuumed, lockWaits atomic.Int64
 }
 
 func (s *stats) count(commits, rows int) {
@@ -23,6 +23,7 @@ type Stats struct {
 	WALPages     int64 // pages written to the write-ahead log, to within the last few groups
 	WALOverruns  int64 // times that the log has grown past its bound
 	Vacuumed     int64 // pages returned to the file system
+	LockWaits    int64 // times that jobs waited for another process's lock
 	Waiting      int   // transactions in the queue
 }
 
@@ -37,6 +38,7 @@ func (w *Writer) Stats() Stats {
 		WALPages:     w.stats.walPages.Load(),
 		WALOverruns:  w.stats.walOverruns.Load(),
 		Vacuumed:     w.stats.vacuumed.Load(),
+		LockWaits:    w.stats.lockWaits.Load(),
 		Waiting:      w.queue.waiting(),
 	}
 }

@@ -35,7 +35,8 @@ var (
 	// ErrClosed means the writer has stopped, or stops; nothing was written.
 	ErrClosed = errors.New("firn: store is closed")
 
-	// ErrBusy means the queue is full; nothing was written.
+	// ErrBusy means the queue is full; nothing was written. It is not
+	// schema.ErrBusy, which is about the file.
 	ErrBusy = errors.New("firn: too many writes are waiting")
 
 	// ErrInDoubt means a commit or an fsync failed in a way that leaves its
@@ -113,6 +114,11 @@ type Options struct {
 	// reader that does not let go, or one group that is larger, exceeds it.
 	WALMaxBytes int64
 
+	// LockWait is how long a job waits, at least, for another process that has
+	// the file's write lock, before it gets schema.ErrBusy; default 5 s,
+	// negative: not at all.
+	LockWait time.Duration
+
 	// Idle is how long nothing must have happened before the writer merges the
 	// tail and empties the write-ahead log; default 1 s.
 	Idle time.Duration
@@ -123,6 +129,7 @@ const (
 	defaultTailEntries = 1 << 20
 	defaultTailBytes   = 64 << 20
 	defaultWALMaxBytes = 256 << 20
+	defaultLockWait    = 5 * time.Second
 	defaultIdle        = time.Second
 
 	// maxGroup bounds the transactions of a group, and with it how long its
@@ -142,6 +149,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.WALMaxBytes == 0 {
 		o.WALMaxBytes = defaultWALMaxBytes
+	}
+	if o.LockWait == 0 {
+		o.LockWait = defaultLockWait
 	}
 	if o.Idle == 0 {
 		o.Idle = defaultIdle
@@ -179,6 +189,8 @@ type Writer struct {
 	nextVacuum time.Time          // when to look at free pages again, under load
 	beside     atomic.Int64       // when TryRun last ran something, in Unix nanoseconds
 	barriers   atomic.Int64       // calls of Barrier that wait for mu
+	reserved   bool               // a transaction has begun, and nothing is in it yet
+	locked     lockWait           // for another process
 	alone      [1]Job             // scratch: what TryRun runs
 	lasts      []schema.Timestamp // scratch: the last timestamp of each job of a group
 	wrote      int                // transactions of the group that wrote
@@ -204,8 +216,9 @@ func (w *Writer) Clock() *Clock { return w.clock }
 func (w *Writer) Submit(j Job) error { return w.submitted(w.queue.push(j)) }
 
 // TryRun runs j at once on the caller's goroutine, if the writer has nothing
-// else to do, and has called Done when it returns true. It saves two switches
-// between goroutines, at the price of waiting for the commit.
+// else to do and no other process has the file's lock, and has called Done
+// when it returns true. It saves two switches between goroutines, at the price
+// of waiting for the commit.
 func (w *Writer) TryRun(j Job) bool {
 	if !w.mu.TryLock() {
 		return false
@@ -213,6 +226,9 @@ func (w *Writer) TryRun(j Job) bool {
 	defer w.mu.Unlock()
 	if w.failure() != nil || !w.queue.open() {
 		return false
+	}
+	if w.reserve() != nil {
+		return false // the loop waits for the lock, or meets the error
 	}
 	w.beside.Store(time.Now().UnixNano())
 	w.alone[0] = j
@@ -325,12 +341,16 @@ func (w *Writer) loop(ctx context.Context) error {
 	var jobs []Job
 	for {
 		var execs int
+		var pause time.Duration
 		var err error
-		if jobs, execs, err = w.round(jobs); err != nil {
+		if jobs, execs, pause, err = w.round(jobs); err != nil {
 			w.fail(err)
 			return err
 		}
 		switch {
+		case pause > 0:
+			time.Sleep(pause)
+			continue
 		case len(jobs) > 0 || execs > 0:
 			idle.Reset(w.opts.Idle)
 			w.gather(len(jobs))
@@ -361,12 +381,20 @@ func (w *Writer) loop(ctx context.Context) error {
 	}
 }
 
-// round takes what waits and does it. The slice into is reused.
-func (w *Writer) round(into []Job) (jobs []Job, execs int, err error) {
+// round takes what waits and does it, or says when to try that again. The
+// slice into is reused.
+func (w *Writer) round(into []Job) (jobs []Job, execs int, pause time.Duration, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.queue.writes() && w.failure() == nil {
+		if err := w.reserve(); err != nil {
+			pause, err := w.unreserved(err)
+			return into[:0], 0, pause, err
+		}
+		w.locked = lockWait{}
+	}
 	jobs, requests := w.queue.take(into, maxGroup)
-	return jobs, len(requests), w.turn(jobs, requests)
+	return jobs, len(requests), 0, w.turn(jobs, requests)
 }
 
 // gatherRounds is how many times the writer lets others run between two
@@ -388,6 +416,7 @@ func (w *Writer) gather(jobs int) {
 func (w *Writer) turn(jobs []Job, execs []exec) error {
 	unreached := ErrClosed // the answer to requests that are never run
 	defer func() {
+		w.release()
 		for _, e := range execs {
 			e.done <- unreached
 		}
@@ -412,6 +441,7 @@ func (w *Writer) turn(jobs []Job, execs []exec) error {
 			return err
 		}
 	}
+	w.release()
 	w.watchWAL()
 	if len(jobs) > 0 {
 		w.vacuumBetween()

@@ -29,6 +29,7 @@ type settings struct {
 	memory     bytesValue
 	retention  retentionValue
 	walMax     bytesValue
+	lockWait   time.Duration
 	historyMax bytesValue
 	databases  int
 	password   string
@@ -96,6 +97,7 @@ func serveFlags(s *settings) *cobra.Command {
 	f.Var(&s.retention, "retention", "how far back history is kept where HISTORY ENABLE sets nothing, such as 24h or 7d, or unlimited")
 	f.Var(&s.historyMax, "history-max-bytes", "size of the file from which the oldest history makes room, such as 10gb; 0 is no bound")
 	f.Var(&s.walMax, "wal-max-bytes", "bound of the write-ahead log's file, at least 1mb")
+	f.DurationVar(&s.lockWait, "lock-wait", 5*time.Second, "how long writes wait for another process that has locked the file")
 	f.Var(&s.audit, "audit", "whether each version says who wrote it: user, client, address and reason")
 	f.IntVar(&s.databases, "databases", 16, "how many databases SELECT knows")
 	f.StringVar(&s.password, "requirepass", "", "password that clients have to give (better in FIRN_REQUIREPASS)")
@@ -120,6 +122,9 @@ func (s *settings) validate() error {
 	}
 	if s.walMax < 1<<20 {
 		return usageError{fmt.Errorf("--wal-max-bytes %s: choose at least 1mb", s.walMax.String())}
+	}
+	if s.lockWait <= 0 {
+		return usageError{fmt.Errorf("--lock-wait %s: choose more than 0", s.lockWait)}
 	}
 	if s.maxClients < 1 || s.maxClients > 1<<20 {
 		return usageError{fmt.Errorf("--maxclients %d: choose 1 to %d", s.maxClients, 1<<20)}
@@ -198,6 +203,7 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 		Memory:      storeMemory(int64(s.memory)),
 		Retention:   time.Duration(s.retention),
 		WALMaxBytes: int64(s.walMax),
+		LockWait:    s.lockWait,
 		MaxQueue:    s.maxClients * maxUnitsPerClient,
 		Logger:      logger,
 

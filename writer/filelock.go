@@ -1,0 +1,92 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firndb/firn/schema"
+)
+
+// Another process, the sqlite3 shell for one, may have the file's write lock.
+// It is waited for on the loop's goroutine alone, and before anything is run:
+// the jobs stay in the queue, nothing is stamped or staged, and neither the
+// state nor mu is locked. Readers go on meanwhile, and TryRun refuses.
+const (
+	firstLockPause = time.Millisecond
+	lastLockPause  = 50 * time.Millisecond
+	longLockWait   = 100 * time.Millisecond // worth a line in the log
+)
+
+// lockWait is a wait for another process. The zero value is none.
+type lockWait struct {
+	since time.Time
+	pause time.Duration // to the next try
+	jobs  int           // that waited when it began
+	told  bool          // the log has a line
+}
+
+// reserve begins the transaction of what runs next, if that has not happened.
+// mu is held.
+func (w *Writer) reserve() error {
+	if w.reserved {
+		return nil
+	}
+	if err := w.app.TryBegin(); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	w.reserved = true
+	return nil
+}
+
+// release ends a transaction that was reserved and has stayed empty.
+func (w *Writer) release() {
+	if !w.reserved {
+		return
+	}
+	w.reserved = false
+	if err := w.app.Rollback(); err != nil {
+		w.doubt(fmt.Errorf("%w: roll back: %w", ErrInDoubt, err))
+	}
+}
+
+// unreserved says when to try again what reserve could not do. When that has
+// lasted for too long, or is of no use, those who wait get the error.
+func (w *Writer) unreserved(cause error) (pause time.Duration, err error) {
+	if errors.Is(cause, schema.ErrBusy) {
+		if pause := w.awaitLock(); pause > 0 {
+			return pause, nil
+		}
+	} else {
+		w.locked = lockWait{jobs: w.queue.jobsWaiting()}
+	}
+	jobs, execs := w.queue.cut(w.locked.jobs)
+	w.locked = lockWait{}
+	if len(jobs) > 0 {
+		w.stats.failedGroups.Add(1)
+		w.opts.Logger.Warn("a group could not be committed", "jobs", len(jobs), "error", cause)
+	}
+	answer(jobs, nil, cause)
+	return 0, w.turn(nil, execs)
+}
+
+// awaitLock is the pause until the next try; 0 when the wait is over.
+func (w *Writer) awaitLock() time.Duration {
+	l := &w.locked
+	if l.since.IsZero() {
+		*l = lockWait{since: time.Now(), jobs: w.queue.jobsWaiting()}
+	}
+	waited := time.Since(l.since)
+	if waited >= w.opts.LockWait {
+		return 0
+	}
+	if l.pause == 0 {
+		w.stats.lockWaits.Add(1)
+	}
+	if waited >= longLockWait && !l.told {
+		l.told = true
+		w.opts.Logger.Warn("another process has locked the file: writes wait", "at_most", w.opts.LockWait)
+	}
+	l.pause = min(max(2*l.pause, firstLockPause), lastLockPause)
+	return min(l.pause, w.opts.LockWait-waited)
+}
