@@ -17,43 +17,72 @@ import (
 // Writes go on meanwhile. The copy is made beside path, as path + ".partial",
 // then read back and checked, made durable and given its name, so what has
 // the name is whole; whatever else happens, nothing is left. A file that
-// exists is refused with fs.ErrExist, a moment before which something has been
-// forgotten with a *CompactedError, one that has not come with a *FutureError.
-// There is one backup of a store at a time.
+// exists is refused with fs.ErrExist, a moment before the store's horizon with
+// a *CompactedError, one that has not come with a *FutureError. There is one
+// backup of a store at a time.
+//
+// A scope with a policy of its own may have let go of a moment that is within
+// the store's horizon. leftOut is called, before anything is written, with each
+// such scope and the moment from which on it can be read: its documents are
+// left out of the copy, which has the policies of now to say so. An error from
+// leftOut ends the backup. If leftOut is nil, such a moment is a
+// *CompactedError.
 //
 // progress, if not nil, is called now and then with how many bytes of how many
 // are written and checked. The total is an estimate until all are written.
-func (s *Store) Backup(ctx context.Context, path string, at Timestamp, progress func(done, total int64)) (err error) {
+func (s *Store) Backup(ctx context.Context, path string, at Timestamp, progress func(done, total int64), leftOut func(scope Scope, from Timestamp) error) (err error) {
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	ctx, end, err := s.copying.begin(ctx)
-	if err != nil {
-		return fmt.Errorf("back up to %s: %w", path, err)
-	}
-	defer end()
-	if err := s.backup(ctx, path, at, progress); err != nil {
+	c := storefile.Copy{At: at, SameLine: true, Progress: progress, LeftOut: leftOut}
+	if err := s.copy(ctx, path, c); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	return nil
 }
 
-func (s *Store) backup(ctx context.Context, path string, at Timestamp, progress func(done, total int64)) error {
+// Restore makes a store at path from this one as of a moment, 0 for the newest,
+// with the history up to there. The new store has a line of history of its own:
+// tokens of the old one are ErrForked.
+//
+// Otherwise it is like Backup: the same errors, the same check of what was
+// written, the same that is left out, and nothing under the name but a whole
+// store.
+func (s *Store) Restore(ctx context.Context, path string, at Timestamp, progress func(done, total int64), leftOut func(scope Scope, from Timestamp) error) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	c := storefile.Copy{At: at, Progress: progress, LeftOut: leftOut}
+	if err := s.copy(ctx, path, c); err != nil {
+		return fmt.Errorf("restore to %s: %w", path, err)
+	}
+	return nil
+}
+
+// copy fills in what a copy is of, and makes it.
+func (s *Store) copy(ctx context.Context, path string, c storefile.Copy) error {
+	ctx, end, err := s.copying.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	session, err := s.engine.Session()
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	c := storefile.Copy{From: session, Source: s.engine.Path(), At: at, SameLine: true, Target: s.copying.target, Progress: progress}
-	c.Now = s.writer.Clock().Now()
+	c.From, c.Source, c.Now, c.Target = session, s.engine.Path(), s.writer.Clock().Now(), s.copying.target
+	for _, t := range s.tables {
+		c.Tables = append(c.Tables, t.kept)
+	}
 	if s.opts.ReadOnly {
 		return c.WriteInOneState(ctx, path)
 	}
 	release := s.pinHistory()
 	defer release()
-	if at == 0 {
+	if c.At == 0 {
 		c.At, c.Newest = s.head.Newest(), true
-	} else if err := s.settle(at); err != nil {
+	} else if err := s.settle(c.At); err != nil {
 		return err
 	}
 	return c.Write(ctx, path)
@@ -70,19 +99,6 @@ func (s *Store) pinHistory() (release func()) {
 		pin.Release()
 		resume()
 	}
-}
-
-// Restore makes a store at out from that at in as of a moment, 0 for the
-// newest, with the history up to there. in may be in use. The new store has a
-// line of history of its own: tokens of the old one are ErrForked.
-//
-// Otherwise it is like [Store.Backup]: the same errors, the same check of what
-// was written, and nothing under the name out but a whole store.
-func Restore(in, out string, at Timestamp, progress func(done, total int64)) error {
-	if err := storefile.Restore(in, out, at, progress, schema.Options{}); err != nil {
-		return fmt.Errorf("restore %s to %s: %w", in, out, err)
-	}
-	return nil
 }
 
 // Check examines the store at path, which may be in use: the file's own

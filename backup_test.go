@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
@@ -58,6 +57,16 @@ func removeCopy(path string) {
 	}
 }
 
+// restoreFrom restores a store that may be in use, as firn restore does.
+func restoreFrom(t *testing.T, in, out string, at Timestamp) error {
+	t.Helper()
+	s, err := Open(in, Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Restore(t.Context(), out, at, nil, nil), s.Close())
+}
+
 // TestBackupsAtEveryMoment copies a store that is being written as of random
 // moments, in all three ways, and opens the copies.
 func TestBackupsAtEveryMoment(t *testing.T) {
@@ -74,11 +83,11 @@ func TestBackupsAtEveryMoment(t *testing.T) {
 		var err error
 		switch i % 3 {
 		case 0:
-			err = s.Backup(t.Context(), out, at, nil)
+			err = s.Backup(t.Context(), out, at, nil, nil)
 		case 1:
-			err = beside.Backup(t.Context(), out, at, nil)
+			err = beside.Backup(t.Context(), out, at, nil, nil)
 		case 2:
-			err = Restore(s.engine.Path(), out, at, nil)
+			err = restoreFrom(t, s.engine.Path(), out, at)
 		}
 		if err != nil {
 			t.Fatalf("copy as of commit %d: %v", n, err)
@@ -120,7 +129,7 @@ func TestBackupWhileWritersWrite(t *testing.T) {
 				t.Errorf("progress: got %d of %d after %d", d, total, done)
 			}
 			done = d
-		})
+		}, nil)
 		close(stop)
 		if err := errors.Join(err, <-stopped); err != nil {
 			t.Fatal(err)
@@ -131,7 +140,7 @@ func TestBackupWhileWritersWrite(t *testing.T) {
 		if got, err := c.recovered(t, out, random); got < before || err != nil {
 			t.Errorf("copy: got %d commits, %v, want at least %d", got, err, before)
 		}
-		if err := Restore(out, out+".again", 0, nil); err != nil {
+		if err := restoreFrom(t, out, out+".again", 0); err != nil {
 			t.Errorf("a copy of a copy: %v", err)
 		}
 	}
@@ -142,7 +151,7 @@ func TestTokensAreValidInABackupAndForkedAfterARestore(t *testing.T) {
 	ts := put(t, s, s.Table("notes"), "a", "one")
 	token := s.Token(ts)
 	backup, restored := filepath.Join(t.TempDir(), "b.db"), filepath.Join(t.TempDir(), "r.db")
-	if err := errors.Join(s.Backup(t.Context(), backup, 0, nil), Restore(s.engine.Path(), restored, ts, nil)); err != nil {
+	if err := errors.Join(s.Backup(t.Context(), backup, 0, nil, nil), restoreFrom(t, s.engine.Path(), restored, ts)); err != nil {
 		t.Fatal(err)
 	}
 	b, r := openAt(t, backup, Options{Tables: s.opts.Tables}), openAt(t, restored, Options{Tables: s.opts.Tables})
@@ -178,7 +187,7 @@ func TestBackupRefusesMomentsThatAreNotWhole(t *testing.T) {
 	refused := func(name string, at Timestamp, want error) {
 		t.Helper()
 		for way, err := range map[string]error{
-			"backup": s.Backup(t.Context(), out, at, nil), "restore": Restore(s.engine.Path(), out, at, nil),
+			"backup": s.Backup(t.Context(), out, at, nil, nil), "restore": restoreFrom(t, s.engine.Path(), out, at),
 		} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s, %s: got %v, want %v", way, name, err, want)
@@ -196,7 +205,7 @@ func TestBackupRefusesMomentsThatAreNotWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("before what a policy has forgotten", c.commits[11].ts, ErrCompacted)
-	if err := s.Backup(t.Context(), out, c.commits[12].ts, nil); err != nil {
+	if err := s.Backup(t.Context(), out, c.commits[12].ts, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	copied := openAt(t, out, crashOptions(None))
@@ -230,7 +239,7 @@ func TestBackupRefusesWrongPaths(t *testing.T) {
 		filepath.Join(dir, "foreign"): schema.ErrForeign,
 	} {
 		for way, err := range map[string]error{
-			"backup": s.Backup(t.Context(), path, 0, nil), "restore": Restore(s.engine.Path(), path, 0, nil),
+			"backup": s.Backup(t.Context(), path, 0, nil, nil), "restore": restoreFrom(t, s.engine.Path(), path, 0),
 		} {
 			if err == nil || want != nil && !errors.Is(err, want) {
 				t.Errorf("%s to %s: got %v, want %v", way, path, err, want)
@@ -244,7 +253,7 @@ func TestBackupRefusesWrongPaths(t *testing.T) {
 		t.Errorf("the file in the way: got %q, %v, want it as it was", got, err)
 	}
 	for _, in := range []string{filepath.Join(dir, "none"), existing, dir} {
-		if err := Restore(in, filepath.Join(dir, "out"), 0, nil); err == nil {
+		if err := restoreFrom(t, in, filepath.Join(dir, "out"), 0); err == nil {
 			t.Errorf("restore from %s: got no error", in)
 		}
 	}
@@ -268,12 +277,12 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 	pages := 1
 	for ; pages < 200; pages++ {
 		s.copying.target.MaxPages = pages
-		err := s.Backup(t.Context(), out, 0, nil)
+		err := s.Backup(t.Context(), out, 0, nil, nil)
 		if err == nil {
 			break
 		}
 		nothing(fmt.Sprintf("%d pages", pages), err, ErrFull)
-		nothing("restore", storefile.Restore(s.engine.Path(), out, 0, nil, schema.Options{MaxPages: pages}), ErrFull)
+		nothing("restore", s.Restore(t.Context(), out, 0, nil, nil), ErrFull)
 	}
 	if pages == 1 || pages == 200 {
 		t.Fatalf("the copy fits into %d pages: the disk was never full, or always", pages)
@@ -285,7 +294,7 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 	removeCopy(out)
 	calls := 0
 	count := func(done, total int64) { calls++ }
-	if err := s.Backup(t.Context(), out, 0, count); err != nil {
+	if err := s.Backup(t.Context(), out, 0, count, nil); err != nil {
 		t.Fatal(err)
 	}
 	removeCopy(out)
@@ -296,7 +305,7 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 			if n++; n == end {
 				cancel()
 			}
-		})
+		}, nil)
 		cancel()
 		nothing(fmt.Sprintf("cancelled at %d of %d", end, calls), err, context.Canceled)
 	}
@@ -304,12 +313,12 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 	closed := make(chan error, 1)
 	err := s.Backup(t.Context(), out, 0, func(done, total int64) {
 		if nested == nil {
-			nested = s.Backup(t.Context(), out+"2", 0, nil)
+			nested = s.Backup(t.Context(), out+"2", 0, nil, nil)
 			go func() { closed <- s.Close() }()
 			for !s.copying.stopped() {
 			}
 		}
-	})
+	}, nil)
 	nothing("the store closes", err, ErrClosed)
 	if !errors.Is(nested, errCopying) {
 		t.Errorf("a second backup: got %v, want that there is one", nested)
@@ -317,7 +326,7 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	nothing("a closed store", s.Backup(t.Context(), out, 0, nil), ErrClosed)
+	nothing("a closed store", s.Backup(t.Context(), out, 0, nil, nil), ErrClosed)
 }
 
 // stopped says whether the store closes.
@@ -336,13 +345,13 @@ func TestKilledBackupsAreCleared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Backup(t.Context(), out, 0, nil); !errors.Is(err, ErrLocked) {
+	if err := s.Backup(t.Context(), out, 0, nil, nil); !errors.Is(err, ErrLocked) {
 		t.Errorf("while another process makes it: got %v, want ErrLocked", err)
 	}
 	if err := half.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Backup(t.Context(), out, 0, nil); err != nil {
+	if err := s.Backup(t.Context(), out, 0, nil, nil); err != nil {
 		t.Errorf("after that was killed: %v", err)
 	}
 	if got, err := c.recovered(t, out, random); got != len(c.commits) || err != nil {
@@ -376,7 +385,7 @@ func TestDamagedFilesAreNotRestored(t *testing.T) {
 		if err := os.WriteFile(in, damaged, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := Restore(in, out, 0, nil); err != nil {
+		if err := restoreFrom(t, in, out, 0); err != nil {
 			refused++
 			if got := filesIn(t, out); len(got) != 0 {
 				t.Errorf("page %d: left %q", page, got)

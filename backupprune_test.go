@@ -65,7 +65,7 @@ func TestBackupsBesideAPruneInALoop(t *testing.T) {
 			runtime.Gosched()
 		}
 		out := filepath.Join(t.TempDir(), "copy.db")
-		if err := s.Backup(t.Context(), out, 0, nil); err != nil {
+		if err := s.Backup(t.Context(), out, 0, nil, nil); err != nil {
 			t.Errorf("backup %d: %v", n, err)
 			continue
 		}

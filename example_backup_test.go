@@ -16,7 +16,7 @@ func ExampleStore_Backup() {
 	ts := put(store, store.Table("users"), "ada", "first")
 
 	out := filepath.Join(filepath.Dir(store.Stats().Path), "copy.db")
-	check(store.Backup(context.Background(), out, 0, nil))
+	check(store.Backup(context.Background(), out, 0, nil, nil))
 
 	copied, err := firn.Open(out, firn.Options{Tables: []firn.TableSpec{{Name: "users"}}, ReadOnly: true})
 	check(err)
@@ -28,7 +28,7 @@ func ExampleStore_Backup() {
 
 // A restored store begins a history of its own, so whoever kept a token of the
 // old one is told.
-func ExampleRestore() {
+func ExampleStore_Restore() {
 	store, closeStore := newStore(firn.TableSpec{Name: "users"})
 	defer closeStore()
 	users := store.Table("users")
@@ -36,7 +36,7 @@ func ExampleRestore() {
 	put(store, users, "ada", "wrong")
 
 	out := filepath.Join(filepath.Dir(store.Stats().Path), "restored.db")
-	check(firn.Restore(store.Stats().Path, out, before, nil))
+	check(store.Restore(context.Background(), out, before, nil, nil))
 
 	restored, err := firn.Open(out, firn.Options{Tables: []firn.TableSpec{{Name: "users"}}})
 	check(err)

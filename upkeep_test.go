@@ -47,7 +47,7 @@ func TestEndMaintenanceLeavesAPruneUnfinished(t *testing.T) {
 	_, vacuum := s.Vacuum(t.Context())
 	for name, err := range map[string]error{
 		"prune": prune, "compact": compact, "forget": forget, "vacuum": vacuum,
-		"backup": s.Backup(t.Context(), t.TempDir()+"/copy.db", 0, nil),
+		"backup": s.Backup(t.Context(), t.TempDir()+"/copy.db", 0, nil, nil),
 	} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%s afterwards: got %v, want %v", name, err, ErrClosed)

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -9,16 +10,22 @@ import (
 )
 
 var backupCommands = []Command{{
-	Name: "BACKUP", Args: "TO path [AT when]", Min: 2, Max: 4, Flags: Local | Admin | onWorker | NoMulti | OwnName,
+	Name: "BACKUP", Args: "TO path [AT when] [STRICT]", Min: 2, Max: 5, Flags: Local | Admin | onWorker | NoMulti | OwnName,
 	Group: "history", Since: "0.1.0", Complexity: "O(N) where N is the number of versions and index entries",
-	Summary: "Writes a copy of the store, with its history, as of now or of a moment, to a file of the server's machine; a path that is not absolute is beside the store's.",
-	Run:     backup,
+	Summary: "Writes a copy of the store, with its history, as of now or of a moment, to a file of the server's machine; a path that is not absolute is beside the store's. " +
+		"What has a policy of its own and cannot be read then is left out and named, or with STRICT refused.",
+	Run: backup,
 }}
 
 // backup answers once the copy is whole. Writes go on meanwhile.
 func backup(c *Call) error {
 	srv := c.Session.srv
-	if !is(c.Args[0], "TO") || len(c.Args) == 3 || len(c.Args) == 4 && !is(c.Args[2], "AT") {
+	args := c.Args
+	strict := len(args)%2 == 1 && is(args[len(args)-1], "STRICT")
+	if strict {
+		args = args[:len(args)-1]
+	}
+	if !is(args[0], "TO") || len(args)%2 == 1 || len(args) == 4 && !is(args[2], "AT") {
 		return errSyntax
 	}
 	path := string(c.Args[1])
@@ -29,18 +36,58 @@ func backup(c *Call) error {
 		path = filepath.Join(filepath.Dir(srv.store.Stats().Path), path)
 	}
 	var at firn.Timestamp
-	if len(c.Args) == 4 {
+	if len(args) == 4 {
 		var err error
 		if at, err = c.Session.moment(c.Args[3]); err != nil {
 			return err
 		}
 		at = max(at, 1) // 0 would be the newest
 	}
-	if err := srv.store.Backup(srv.backups, path, at, nil); err != nil {
+	var gone leftOut
+	note := gone.add
+	if strict {
+		note = nil
+	}
+	if err := srv.store.Backup(srv.backups, path, at, nil, note); err != nil {
 		return backupError(err)
 	}
-	c.Reply.Simple("OK")
+	c.Reply.Simple(gone.reply())
 	return nil
+}
+
+// leftOut is what a backup of the past leaves out.
+type leftOut struct {
+	names []string // the first few
+	n     int
+}
+
+// maxLeftOut is how many are named.
+const maxLeftOut = 10
+
+func (l *leftOut) add(scope firn.Scope, from firn.Timestamp) error {
+	if l.n++; l.n <= maxLeftOut {
+		l.names = append(l.names, fmt.Sprintf("%s (can be read from %d on)", scopeName(scope), from))
+	}
+	return nil
+}
+
+// scopeName is what a policy is for, in words.
+func scopeName(scope firn.Scope) string {
+	if scope.Member == "" {
+		return "database " + scope.Group
+	}
+	return fmt.Sprintf("key %q of database %s", scope.Member, scope.Group)
+}
+
+func (l *leftOut) reply() string {
+	if l.n == 0 {
+		return "OK"
+	}
+	text := "OK without " + strings.Join(l.names, ", ")
+	if more := l.n - len(l.names); more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }
 
 // backupError tells an administrator all there is to say.

@@ -141,7 +141,7 @@ func (r Record) Encode() ([]byte, error) { return json.Marshal(r) }
 // ParseRecord reads a document of RecordsTable. What is none is
 // schema.ErrCorrupt.
 func ParseRecord(id string, value []byte) (scope Scope, r Record, err error) {
-	scope, err = parseRecordID(id)
+	scope, err = ParseRecordID(id)
 	if err == nil {
 		err = json.Unmarshal(value, &r)
 	}
@@ -154,7 +154,8 @@ func ParseRecord(id string, value []byte) (scope Scope, r Record, err error) {
 	return scope, r, nil
 }
 
-func parseRecordID(id string) (scope Scope, err error) {
+// ParseRecordID undoes RecordID.
+func ParseRecordID(id string) (scope Scope, err error) {
 	rest := ""
 	if scope.Group, rest, err = tuple.TakeString(id); err != nil {
 		return Scope{}, err
@@ -167,3 +168,6 @@ func parseRecordID(id string) (scope Scope, err error) {
 	}
 	return scope, nil
 }
+
+// ScopeOf is whose history a document's is that no other document owns.
+func (t *Table) ScopeOf(id string) Scope { return t.scope(id) }

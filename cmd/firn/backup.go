@@ -22,7 +22,7 @@ other. To go back to a moment and start over from there, use firn restore.`
 
 func backupCommand() *cobra.Command {
 	var at string
-	var quiet bool
+	var quiet, strict bool
 	c := &cobra.Command{
 		Use:     "backup PATH OUT",
 		Short:   "Write a copy of a store, which may be in use",
@@ -36,11 +36,13 @@ func backupCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				err = store.Backup(c.Context(), args[1], ts, show.show)
+				var left leftOut
+				err = store.Backup(c.Context(), args[1], ts, show.show, left.unless(strict))
 				show.end()
 				if err != nil {
 					return err
 				}
+				left.tell(c.ErrOrStderr())
 				if !quiet {
 					tellCopy(c.OutOrStdout(), fmt.Sprintf("backed up %s to %s", args[0], args[1]), args[1], store, ts, show.began)
 				}
@@ -48,13 +50,57 @@ func backupCommand() *cobra.Command {
 			})
 		},
 	}
-	copyFlags(c, &at, &quiet, "copy the store as it was then, such as -1h, 2026-01-01T12:00:00Z or a token; the newest state if not given")
+	copyFlags(c, &at, &quiet, &strict, "copy the store as it was then, such as -1h, 2026-01-01T12:00:00Z or a token; the newest state if not given")
 	return c
 }
 
-func copyFlags(c *cobra.Command, at *string, quiet *bool, when string) {
+func copyFlags(c *cobra.Command, at *string, quiet, strict *bool, when string) {
 	c.Flags().StringVar(at, "at", "", when)
 	c.Flags().BoolVarP(quiet, "quiet", "q", false, "say nothing unless it fails")
+	c.Flags().BoolVar(strict, "strict", false, "refuse a moment at which not everything can be read, instead of leaving that out")
+}
+
+// leftOut is what a copy of the past leaves out: what has a policy of its own
+// that has let go of that moment.
+type leftOut struct {
+	names []string // the first few
+	n     int
+}
+
+// maxLeftOut is how many are named.
+const maxLeftOut = 10
+
+// unless is add, or nil if nothing may be left out.
+func (l *leftOut) unless(strict bool) func(firn.Scope, firn.Timestamp) error {
+	if strict {
+		return nil
+	}
+	return l.add
+}
+
+func (l *leftOut) add(scope firn.Scope, from firn.Timestamp) error {
+	if l.n++; l.n <= maxLeftOut {
+		name := word(scope.Group)
+		if scope.Member != "" {
+			name += " " + word(scope.Member)
+		}
+		l.names = append(l.names, fmt.Sprintf("%s (can be read from %s on)", name, clockTime(from)))
+	}
+	return nil
+}
+
+// tell warns of it.
+func (l *leftOut) tell(w io.Writer) {
+	if l.n == 0 {
+		return
+	}
+	fmt.Fprintln(w, "firn: left out, because their own policies have let go of that moment:")
+	for _, name := range l.names {
+		fmt.Fprintln(w, "firn:  ", name)
+	}
+	if more := l.n - len(l.names); more > 0 {
+		fmt.Fprintf(w, "firn:   and %d more\n", more)
+	}
 }
 
 // tellCopy says what was made. That it was checked, the library promises; it

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +18,7 @@ one are FORKED, so nobody takes what was undone for what is.`
 
 func restoreCommand() *cobra.Command {
 	var at string
-	var quiet bool
+	var quiet, strict bool
 	c := &cobra.Command{
 		Use:     "restore IN OUT",
 		Short:   "Make a store as of a moment from a store or a backup",
@@ -34,11 +32,13 @@ func restoreCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				err = restore(c.Context(), args[0], args[1], ts, show.show)
+				var left leftOut
+				err = store.Restore(c.Context(), args[1], ts, show.show, left.unless(strict))
 				show.end()
 				if err != nil {
 					return err
 				}
+				left.tell(c.ErrOrStderr())
 				if !quiet {
 					tellCopy(c.OutOrStdout(), fmt.Sprintf("restored %s to %s", args[0], args[1]), args[1], store, ts, show.began)
 				}
@@ -46,24 +46,8 @@ func restoreCommand() *cobra.Command {
 			})
 		},
 	}
-	copyFlags(c, &at, &quiet, "the moment to go back to, such as -1h, 2026-01-01T12:00:00Z or a token; the newest if not given")
+	copyFlags(c, &at, &quiet, &strict, "the moment to go back to, such as -1h, 2026-01-01T12:00:00Z or a token; the newest if not given")
 	return c
 }
 
 var errInterrupted = errors.New("interrupted")
-
-// restore ends with ctx: the process does then, and what it was writing has
-// another name than out.
-func restore(ctx context.Context, in, out string, at firn.Timestamp, show func(done, total int64)) error {
-	ended := make(chan error, 1) // nobody may be there to receive
-	go func() { ended <- firn.Restore(in, out, at, show) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		for _, suffix := range []string{"", "-wal", "-shm", "-lock"} {
-			os.Remove(fmt.Sprint(out, ".partial", suffix))
-		}
-		return errInterrupted
-	}
-}

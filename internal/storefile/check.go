@@ -107,6 +107,9 @@ func (c *checker) run() (err error) {
 // records notes what was forgotten of single scopes.
 func (c *checker) records(cat Catalog) error {
 	return eachRecord(c.s, cat, func(row *schema.Row) error {
+		if row.Deleted {
+			return nil
+		}
 		_, r, err := retention.ParseRecord(row.ID, row.Value)
 		if err != nil {
 			c.problem("document %q of %s at %d: %v", row.ID, retention.RecordsTable, row.TS, err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/retention"
@@ -22,6 +24,14 @@ type Copy struct {
 	SameLine bool             // keep the incarnation
 	Target   schema.Options   // of the new file
 	Progress func(done, total int64)
+
+	// Tables are what is declared, to know whose history documents are.
+	Tables []*retention.Table
+
+	// LeftOut is called, before anything is written, with each scope that can
+	// no longer be read at At and so is left out, and from when on it can. An
+	// error ends the copy. If it is nil, such a moment is refused.
+	LeftOut func(scope retention.Scope, from schema.Timestamp) error
 }
 
 // copier writes a store that is another one as of a moment: the rows of the
@@ -36,11 +46,13 @@ type copier struct {
 	partial string // where it is written
 	app     schema.Appender
 	origin  origin
-	merged  schema.Timestamp // of the newest entry copied: the copy's watermark
-	counts  index.Counts     // of live documents there
-	total   int64            // bytes that the copy may have
-	dirty   int              // bytes written since the last checkpoint
-	pieces  int              // rows and entries written
+	left    *omission              // nil: nothing is left out
+	records map[string]*schema.Row // what retention was set to, if anything is left out
+	merged  schema.Timestamp       // of the newest entry copied: the copy's watermark
+	counts  index.Counts           // of live documents there
+	total   int64                  // bytes that the copy may have
+	dirty   int                    // bytes written since the last checkpoint
+	pieces  int                    // rows and entries written
 }
 
 // origin is what the source says about itself, read at one moment.
@@ -49,7 +61,8 @@ type origin struct {
 	stored      retention.Stored
 	catalog     Catalog
 	watermark   schema.Timestamp
-	first, last schema.Timestamp // of the log
+	first, last schema.Timestamp                     // of the log
+	records     map[retention.Scope]retention.Record // what retention is set to now
 }
 
 const (
@@ -180,26 +193,31 @@ func (c *copier) checkWhole() error {
 	case c.At >= c.origin.last:
 		return nil
 	}
-	whole, err := c.wholeFrom()
+	records, err := readRecords(c.From, c.origin.catalog)
 	if err != nil {
 		return err
 	}
-	if c.At < whole {
+	whole := c.origin.stored.Forgotten()
+	for _, r := range records {
+		whole = max(whole, r.Start)
+	}
+	if c.At >= whole {
+		return nil
+	}
+	var state retention.State
+	state.Take(c.origin.stored, retention.Policy{}) // that of a store without a policy is in its horizon
+	state.Restore(records)
+	switch {
+	case c.At < state.Oldest():
+		return &retention.CompactedError{Asked: c.At, Oldest: state.Oldest()}
+	case c.LeftOut == nil:
 		return &retention.CompactedError{Asked: c.At, Oldest: whole}
 	}
-	return nil
-}
-
-// wholeFrom is the moment from which on everything can be read, whatever
-// policy holds for it.
-func (c *copier) wholeFrom() (whole schema.Timestamp, err error) {
-	whole = c.origin.stored.Forgotten()
-	err = eachRecord(c.From, c.origin.catalog, func(row *schema.Row) error {
-		_, r, err := retention.ParseRecord(row.ID, row.Value)
-		whole = max(whole, r.Start)
+	if c.left, err = c.findOmission(&state); err != nil {
 		return err
-	})
-	return whole, err
+	}
+	c.origin.records, c.records = records, map[string]*schema.Row{}
+	return c.left.tell(c.LeftOut)
 }
 
 func bytesIn(page []*schema.Row) (bytes int) {
@@ -211,9 +229,57 @@ func bytesIn(page []*schema.Row) (bytes int) {
 
 // log copies the rows.
 func (c *copier) log() error {
-	return eachPage(c.ctx, c.From, schema.Cursor{}, c.At, func(page []*schema.Row) error {
+	err := eachPage(c.ctx, c.From, schema.Cursor{}, c.At, func(page []*schema.Row) error {
+		if c.left != nil {
+			page = c.kept(page)
+		}
 		return c.append(bytesIn(page), len(page), func(a schema.Appender) error { return a.Append(page) })
 	})
+	if err != nil || c.left == nil {
+		return err
+	}
+	return c.policies()
+}
+
+// kept is what is not left out of a page, and notes the policies in it.
+func (c *copier) kept(page []*schema.Row) (kept []*schema.Row) {
+	policies := c.origin.catalog[retention.RecordsTable].ID
+	for _, row := range page {
+		if row.Table == policies {
+			c.records[row.ID] = row
+		}
+		if !c.left.leaves(row.Table, row.ID) {
+			kept = append(kept, row)
+		}
+	}
+	return kept
+}
+
+// policies ends the log of a copy that lacks something with the policies of
+// now, right behind its moment: what they have let go of is not there, and the
+// copy must say so of the same scopes.
+func (c *copier) policies() error {
+	table, at := c.origin.catalog[retention.RecordsTable].ID, c.At+1
+	var rows []*schema.Row
+	for scope, r := range c.origin.records {
+		value, err := r.Encode()
+		if err != nil {
+			return err
+		}
+		row := &schema.Row{Table: table, ID: string(retention.RecordID(scope)), TS: at, Value: value, JSON: true}
+		if before := c.records[row.ID]; before != nil {
+			row.Prev = before.TS
+		}
+		delete(c.records, row.ID)
+		rows = append(rows, row)
+	}
+	for id, before := range c.records {
+		if !before.Deleted {
+			rows = append(rows, &schema.Row{Table: table, ID: id, TS: at, Prev: before.TS, Deleted: true})
+		}
+	}
+	slices.SortFunc(rows, func(a, b *schema.Row) int { return strings.Compare(a.ID, b.ID) })
+	return c.append(bytesIn(rows), len(rows), func(a schema.Appender) error { return a.Append(rows) })
 }
 
 // append runs fn in a transaction on the copy.
@@ -288,7 +354,7 @@ func (c *copier) entries() error {
 		kept = kept[:0]
 		bytes := 0
 		for _, e := range page {
-			if e.TS > c.upTo() {
+			if e.TS > c.upTo() || c.left.leaves(e.Index.Table(), e.Document()) {
 				continue
 			}
 			if e.Index != last.Index || e.Key != last.Key {

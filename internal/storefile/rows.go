@@ -29,8 +29,24 @@ func eachPage(ctx context.Context, s schema.Session, after schema.Cursor, to sch
 	}
 }
 
-// eachRecord visits what retention is set to: the newest versions that are in
-// the index, and all that are not merged yet.
+// readRecords reads what retention is set to now.
+func readRecords(s schema.Session, cat Catalog) (map[retention.Scope]retention.Record, error) {
+	records := map[retention.Scope]retention.Record{}
+	err := eachRecord(s, cat, func(row *schema.Row) error {
+		if row.Deleted {
+			scope, err := retention.ParseRecordID(row.ID)
+			delete(records, scope)
+			return err
+		}
+		scope, r, err := retention.ParseRecord(row.ID, row.Value)
+		records[scope] = *r.SetAt(row.TS)
+		return err
+	})
+	return records, err
+}
+
+// eachRecord visits what retention is set to: the live documents that
+// are in the index, and all versions that are not merged yet, tombstones too.
 func eachRecord(s schema.Session, cat Catalog, visit func(*schema.Row) error) error {
 	table, ok := cat[retention.RecordsTable]
 	if !ok {
@@ -45,7 +61,7 @@ func eachRecord(s schema.Session, cat Catalog, visit func(*schema.Row) error) er
 	}
 	return eachPage(context.Background(), s, schema.Cursor{TS: watermark + 1}, schema.MaxTimestamp, func(page []*schema.Row) error {
 		for _, row := range page {
-			if row.Table != table.ID || row.Deleted {
+			if row.Table != table.ID {
 				continue
 			}
 			if err := visit(row); err != nil {

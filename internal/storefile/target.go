@@ -137,3 +137,13 @@ func syncPath(path string) error {
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
+
+// FileBytes is the size of a store's files.
+func FileBytes(path string) (bytes int64) {
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(path + suffix); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}

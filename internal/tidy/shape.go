@@ -16,7 +16,7 @@ const (
 
 	// maxPublicNames is what a person learns about a whole database in an
 	// hour: bbolt has 43.
-	maxPublicNames = 46
+	maxPublicNames = 45
 )
 
 // vague are package names that could stand on any package.
