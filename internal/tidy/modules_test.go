@@ -2,7 +2,9 @@ package tidy
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,4 +61,53 @@ func goCommand(t *testing.T, args ...string) string {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, exit.Stderr)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// TestModulesAreTidy wants go mod tidy to change nothing. It needs more modules
+// than a build, those that tests of dependencies import, and no test asks the
+// network for them.
+func TestModulesAreTidy(t *testing.T) {
+	for name, dir := range map[string]string{"root": "../..", "e2e": "../../e2e", "tools": "../../tools"} {
+		t.Run(name, func(t *testing.T) {
+			tidy := exec.Command("go", "mod", "tidy", "-diff")
+			tidy.Dir = dir
+			tidy.Env = append(os.Environ(), "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=", "GOWORK=off")
+			var said strings.Builder
+			tidy.Stderr = &said
+			diff, err := tidy.Output()
+			switch {
+			case len(diff) > 0:
+				t.Errorf("go mod tidy would change:\n%s", diff)
+			case strings.Contains(said.String(), "GOPROXY=off"):
+				t.Skip("the cache lacks modules that go mod tidy looks at: run go mod tidy once")
+			case err != nil:
+				t.Errorf("go mod tidy: %v\n%s", err, said.String())
+			}
+		})
+	}
+}
+
+// TestImportedModulesAreRequiredDirectly is the part of it that a build's
+// modules are enough for.
+func TestImportedModulesAreRequiredDirectly(t *testing.T) {
+	var file struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+	}
+	if err := json.Unmarshal([]byte(goCommand(t, "mod", "edit", "-json", "../../go.mod")), &file); err != nil {
+		t.Fatal(err)
+	}
+	const imports = `{{range .Imports}}{{.}} {{end}}{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}`
+	imported := strings.Fields(goCommand(t, "list", "-f", imports, "github.com/firndb/firn/..."))
+	if len(imported) == 0 {
+		t.Fatal("the module imports nothing")
+	}
+	for _, require := range file.Require {
+		uses := func(path string) bool { return path == require.Path || strings.HasPrefix(path, require.Path+"/") }
+		if require.Indirect && slices.ContainsFunc(imported, uses) {
+			t.Errorf("%s is imported, and go.mod says // indirect: run go mod tidy", require.Path)
+		}
+	}
 }
