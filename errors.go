@@ -41,9 +41,9 @@ var (
 	// written.
 	ErrClosed = writer.ErrClosed
 
-	// ErrBusy means that too many writes are waiting, or, if the error matches
-	// schema.ErrBusy too, that another process has held the file's write lock
-	// for longer than Options.LockWait; nothing was written.
+	// ErrBusy means that too many writes are waiting, or that another process
+	// has held the file's write lock for longer than Options.LockWait, as the
+	// text says; nothing was written.
 	ErrBusy = writer.ErrBusy
 
 	// ErrInDoubt means that the outcome of a write is not known: its context
@@ -64,17 +64,26 @@ var (
 	ErrTable = storefile.ErrTable
 )
 
-// lockedError is a schema.ErrBusy that matches ErrBusy.
+// lockedError is the engine's word for busy, and matches ErrBusy.
 type lockedError struct{ error }
 
 func (e lockedError) Unwrap() error        { return e.error }
 func (e lockedError) Is(target error) bool { return target == ErrBusy }
 
-// CompactedError says how far back history reaches: Asked is before Oldest.
+// CompactedError says how far back history reaches. It matches ErrCompacted.
+//
+//	type CompactedError struct {
+//		Asked  Timestamp // the moment that was asked for
+//		Oldest Timestamp // the oldest that can be read
+//	}
 type CompactedError = retention.CompactedError
 
-// FutureError says how far forward history reaches: Asked is later than now,
-// and Newest the last commit.
+// FutureError says how far forward history reaches. It matches ErrFuture.
+//
+//	type FutureError struct {
+//		Asked  Timestamp // the moment that was asked for, later than now
+//		Newest Timestamp // of the last commit
+//	}
 type FutureError = retention.FutureError
 
 // MomentError says what to write for a number that can only be Unix time in

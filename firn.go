@@ -38,8 +38,25 @@ import "github.com/firndb/firn/schema"
 
 // Timestamp orders commits: microseconds since the Unix epoch, strictly
 // increasing from transaction to transaction, never reused.
+//
+//	func (ts Timestamp) Time() time.Time // in UTC
+//	func (ts Timestamp) Millis() int64   // of Unix time, rounded down
 type Timestamp = schema.Timestamp
 
-// Document is one version of one document. It is immutable; see schema.Row
-// for its fields.
+// Document is one version of one document. It is immutable, Value included:
+// the writer, the store's memory and every reader share it.
+//
+//	type Document struct {
+//		TS      Timestamp // of the commit
+//		Prev    Timestamp // of the version that this one replaces; 0: none
+//		Table   TableID   // the table's number in the file
+//		Deleted bool      // the document ends here; Value may hold a note on why
+//		JSON    bool      // Value is JSON text
+//		Author  int64     // who wrote it, see Reader.Author; 0: nobody said
+//		ID      string    // any bytes, not empty
+//		Value   []byte    // nil and empty are different
+//	}
+//
+// Ids and keys that sort as the values that they are made of are built with
+// package tuple.
 type Document = schema.Row

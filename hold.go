@@ -10,6 +10,15 @@ import (
 // Hold keeps history from a moment on, whatever the policies say, until a
 // time: for a backup, or for somebody who follows slowly. What a policy has
 // let go before stays forgotten.
+//
+//	type Hold struct {
+//		Name  string    // at most 255 bytes
+//		At    Timestamp // the moment; in Store.Hold, 0 is the newest
+//		Until time.Time // to the microsecond; from then on it holds nothing
+//	}
+//
+//	func (h Hold) Validate(now time.Time) error // of what cannot be held
+//	func (h Hold) Encode() ([]byte, error)      // as the file has it
 type Hold = retention.Hold
 
 // Hold sets a hold, in the place of one of the same name. An At of 0 is the

@@ -42,9 +42,9 @@ type Options struct {
 	Memory int64
 
 	// ReadOnly opens an existing store as it is now, also while another process
-	// has it open: later commits are not seen, and writes match
-	// schema.ErrReadOnly. What is read is a *CompactedError once that process
-	// has forgotten it.
+	// has it open: later commits are not seen, and writes are
+	// refused. What is read is a *CompactedError once that process has
+	// forgotten it.
 	ReadOnly bool
 
 	// Retention is how far back history is kept at least. 0 is for ever. It

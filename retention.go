@@ -14,12 +14,25 @@ import (
 )
 
 // Retention says how much of the past is kept. The zero Retention keeps
-// everything.
+// everything; at most one field is set.
+//
+//	type Retention struct {
+//		Off      bool          // keep nothing: what is replaced is forgotten soon
+//		Age      time.Duration // keep what was current within that time
+//		Versions int           // keep so many versions of each document, the present one included
+//	}
+//
+//	func (r Retention) Validate() error // of what no Retention may be
+//	func (r Retention) String() string  // unlimited, off, time 24h0m0s or count 5
 type Retention = retention.Policy
 
 // Scope names whose history is meant: a member of a group; without Member, the
 // whole group; the zero Scope is the store. By default a table is a group, and
 // its documents' ids are the members.
+//
+//	type Scope struct {
+//		Group, Member string
+//	}
 type Scope = retention.Scope
 
 // maxPolicies bounds what is looked through when one of them changes.

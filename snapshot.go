@@ -75,14 +75,33 @@ type Range struct {
 	Limit    int
 }
 
-// Item is one entry of a range: the index's key and the document under it.
+// Item is one entry of a range.
+//
+//	type Item struct {
+//		Key string    // of the index; of the index by id, the id
+//		Doc *Document // that it leads to
+//	}
 type Item = reader.Item
 
 // Ordered is a whole range in key order, with element at rank and rank of a
-// key in logarithmic time.
+// key in logarithmic time. That of a Snapshot does not change; that of a Tx is
+// valid until the transaction's next write.
+//
+//	func (o *Ordered) Len() int
+//	func (o *Ordered) At(i int) (Item, error)                         // the element at rank i, from 0; ErrNotFound, bare, if there is none
+//	func (o *Ordered) Rank(key []byte) (rank int, found bool)         // how many keys come before key
+//	func (o *Ordered) Ascend(from []byte) iter.Seq2[Item, error]      // from the first key at or after from
+//	func (o *Ordered) Descend(from []byte) iter.Seq2[Item, error]     // from the last key at or before from; nil is the end
 type Ordered = reader.Ordered
 
-// VersionRange selects versions of a document by timestamp.
+// VersionRange selects versions of a document. The zero VersionRange selects
+// all, oldest first.
+//
+//	type VersionRange struct {
+//		From, To Timestamp // From <= TS <= To; 0 is open
+//		Newest   bool      // newest first
+//		Limit    int       // 0 is no limit
+//	}
 type VersionRange = reader.VersionRange
 
 // Snapshot reads the store at one moment. It belongs to one goroutine, and is

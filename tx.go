@@ -89,7 +89,7 @@ func (tx *Tx) Put(t *Table, id, value []byte) error {
 
 // PutJSON is Put for JSON text, which is stored so that other programs can
 // read it: one JSON value in UTF-8, which is not changed. Anything else is
-// schema.ErrJSON.
+// refused.
 func (tx *Tx) PutJSON(t *Table, id, value []byte) error {
 	d, err := tx.Edit(t, id)
 	if err != nil {
