@@ -122,6 +122,33 @@ func TestVersionsWithinAGroup(t *testing.T) {
 	}
 }
 
+// TestVersionsBeginBeforeTheWalk: a transaction may write the document whose
+// versions it walks, and does not meet its own version, however many there are.
+func TestVersionsBeginBeforeTheWalk(t *testing.T) {
+	for _, merged := range []bool{false, true} {
+		g := newRig(t, 0)
+		a := thing("g", 1)
+		for range versionPage {
+			g.put(things, a, "old")
+		}
+		if merged {
+			g.merge(-1)
+			g.put(things, a, "old")
+		}
+		g.must(func(x tx) error {
+			for row, err := range x.view.Versions(things, string(a), VersionRange{}) {
+				if err != nil || string(row.Value) != "old" {
+					t.Fatalf("merged=%t: got %s, %v, want old versions only", merged, row.Value, err)
+				}
+				if err := x.put(things, a, "new"); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
 // A transaction may write what it is scanning. It gets no document twice for
 // that, none that is deleted, and no error.
 func TestTransactionsMayWriteWhileTheyScan(t *testing.T) {
