@@ -147,6 +147,43 @@ func TestTheProgramOfTheReadme(t *testing.T) {
 	}
 }
 
+// TestFlagsOfTheReadmeAreThose of the commands that they stand behind.
+func TestFlagsOfTheReadmeAreThose(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := fenced(string(text))
+	i := slices.IndexFunc(all, func(b block) bool { return strings.HasPrefix(b.text[0], "firn serve ") })
+	if i < 0 {
+		t.Fatal("no flags in the README")
+	}
+	help, command, found := "", "", 0
+	for _, word := range regexp.MustCompile(`\bfirn \w+|--[a-z-]+`).FindAllString(strings.Join(all[i].text, "\n"), -1) {
+		if strings.HasPrefix(word, "firn ") {
+			out, err := exec.Command("firn", strings.Fields(word)[1], "--help").CombinedOutput()
+			if err != nil {
+				t.Errorf("%s --help: %v", word, err)
+			}
+			help, command = string(out), word
+			continue
+		}
+		if !regexp.MustCompile(word + `\b`).MatchString(help) {
+			t.Errorf("%s has no %s", command, word)
+		}
+		found++
+	}
+	if found < 10 {
+		t.Errorf("got %d flags, want those of the README", found)
+	}
+	if !strings.Contains(string(text), "`firn serve` remembers for 24 hours") {
+		t.Error("the README does not begin with how long is remembered")
+	}
+	if got := serveCommand().Flag("retention").DefValue; got != "24h" {
+		t.Errorf("--retention: got %s by default, and the README says 24 hours", got)
+	}
+}
+
 // visit is one reading of a page: a directory, a server, and what was typed.
 type visit struct {
 	page
