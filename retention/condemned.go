@@ -9,11 +9,16 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// condemned is what is to be deleted in the next slices.
+// condemned is a batch of versions that are to be deleted in the next slices.
+//
+//   - keys: declared entries. Everything up to TS that leads to ID goes.
+//   - entries: versions whose entries by id go, in the order of the index.
+//   - rows: versions whose rows go; in the order of the index too, and in that
+//     of the log once no entry is left.
 type condemned struct {
-	keys    []schema.Entry // of declared indexes: everything up to TS that leads to ID
-	entries []version      // whose entries by id are to go, in the order of the index
-	rows    []version      // whose rows are, in the order of the log once no entry is left
+	keys    []schema.Entry
+	entries []version
+	rows    []version
 }
 
 // version names a version of a document.
@@ -23,9 +28,9 @@ type version struct {
 	id    string
 }
 
-// sortEntries brings what is condemned into the order of the indexes. What is
-// owned comes before its owners: it is found through them, also by a pass that
-// comes after a crash in the middle.
+// sortEntries brings the batch into the order of the indexes, owned documents
+// before their owners. A pass after a crash in the middle finds them through
+// the owners again.
 func (b *condemned) sortEntries(table func(schema.TableID) *Table) {
 	slices.SortFunc(b.keys, func(a, b schema.Entry) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
@@ -39,8 +44,8 @@ func (b *condemned) sortEntries(table func(schema.TableID) *Table) {
 	b.entries = b.rows
 }
 
-// sortRows brings it into the order of the log, when all entries are gone, but
-// what is owned still first.
+// sortRows brings the rows into the order of the log, when all entries are gone;
+// owned documents are still first.
 func (b *condemned) sortRows(table func(schema.TableID) *Table) {
 	slices.SortFunc(b.rows, func(a, b version) int {
 		if a.table != b.table {
@@ -54,11 +59,15 @@ func (b *condemned) sortRows(table func(schema.TableID) *Table) {
 
 func (b *condemned) empty() bool { return len(b.keys)+len(b.rows) == 0 }
 
-// deleteSome deletes until the time is up, but at least a step, and takes away
-// what it has deleted: the index before the documents. It ends where rows
-// begin, for them to be sorted. Rows whose entries went in an earlier slice are
-// condemned again should that have been the last one before a crash.
-func (b *condemned) deleteSome(a schema.Appender, step int, until time.Time) (err error) {
+// delete deletes until the time is up, but at least a step, and takes away what
+// it has deleted. Entries go before rows, and declared ones first.
+//
+// Unless whole it ends where rows begin, for them to be sorted. Entries of an
+// earlier slice may be gone already while their rows are not, if a crash came
+// between: these rows are condemned again by the next pass. whole is for
+// versions that are found by their entries: each goes in one transaction with
+// its own.
+func (b *condemned) delete(a schema.Appender, step int, until time.Time, whole bool) (err error) {
 	indexed := len(b.keys)+len(b.entries) > 0
 	for first := true; err == nil && !b.empty() && (first || !time.Now().After(until)); first = false {
 		switch {
@@ -66,6 +75,12 @@ func (b *condemned) deleteSome(a schema.Appender, step int, until time.Time) (er
 			n := min(step, len(b.keys))
 			err = a.Forget(b.keys[:n])
 			b.keys = b.keys[n:]
+		case whole:
+			n := stepLength(b.rows, step)
+			if err = a.DeleteEntries(entriesOf(b.rows[:n])); err == nil {
+				err = a.DeleteRows(rowsOf(b.rows[:n]))
+			}
+			b.rows = b.rows[n:]
 		case len(b.entries) > 0:
 			n := stepLength(b.entries, step)
 			err = a.DeleteEntries(entriesOf(b.entries[:n]))
@@ -77,24 +92,6 @@ func (b *condemned) deleteSome(a schema.Appender, step int, until time.Time) (er
 			err = a.DeleteRows(rowsOf(b.rows[:n]))
 			b.rows = b.rows[n:]
 		}
-	}
-	return err
-}
-
-// deleteWhole is deleteSome for versions that are found by their entries: each
-// goes in one transaction with its own.
-func (b *condemned) deleteWhole(a schema.Appender, step int, until time.Time) (err error) {
-	for first := true; err == nil && !b.empty() && (first || !time.Now().After(until)); first = false {
-		if n := min(step, len(b.keys)); n > 0 {
-			err = a.Forget(b.keys[:n])
-			b.keys = b.keys[n:]
-			continue
-		}
-		n := stepLength(b.rows, step)
-		if err = a.DeleteEntries(entriesOf(b.rows[:n])); err == nil {
-			err = a.DeleteRows(rowsOf(b.rows[:n]))
-		}
-		b.rows = b.rows[n:]
 	}
 	return err
 }
@@ -117,8 +114,8 @@ func rowsOf(versions []version) []*schema.Row {
 	return pointers
 }
 
-// stepLength is how many versions make a step: at least so many, and then up to
-// the end of a document, whose entries are cheaper to touch once.
+// stepLength is how many versions make a step: step of them, and then up to the
+// end of a document, whose entries are cheaper to touch once.
 func stepLength(versions []version, step int) int {
 	n := min(step, len(versions))
 	for n < len(versions) && n < 2*step && versions[n].table == versions[n-1].table && versions[n].id == versions[n-1].id {

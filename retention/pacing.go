@@ -8,9 +8,9 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// Slices: how long the writer is kept at once, while there are commits and
-// while there are none; and how many times as long it is left alone then, and
-// the file is not read after it was.
+// A slice keeps the writer for so long at once, while there are commits and
+// while there are none. Then the writer is left alone for so many times as
+// long, and after a page was read, the file.
 const (
 	busySlice    = 2 * time.Millisecond
 	quietSlice   = 20 * time.Millisecond
@@ -68,7 +68,7 @@ func (w *pass) deleteSlice(budget time.Duration, fn func(a schema.Appender, unti
 	return time.Since(began), err
 }
 
-// busy says whether anything was committed since it was last asked.
+// busy is true if anything was committed since it was last asked.
 func (w *pass) busy() bool {
 	commits := w.c.opts.Commits()
 	busy := commits != w.c.seen
