@@ -74,3 +74,27 @@ func putInBatch(t *testing.T, s *Store) Timestamp {
 		return tx.Put(s.Table("things"), thingID(0, 0), []byte("red:1"))
 	}}).run(t, s)
 }
+
+// TestCompactionByHandWaitsForIt: time alone moves no horizon.
+func TestCompactionByHandWaitsForIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "byhand.db")
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(path, Options{Tables: modelTables(), Retention: time.Hour, Durability: None, CompactByHand: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		created := s.Bounds().Oldest
+		putInBatch(t, s)
+		time.Sleep(48 * time.Hour)
+		synctest.Wait()
+		if got := s.Bounds().Oldest; got != created {
+			t.Errorf("horizon after two days: got %d, want %d still", got, created)
+		}
+		if _, err := s.compactor.Compact(t.Context()); err != nil || s.Bounds().Oldest == created {
+			t.Errorf("after Compact: got %d, %v, want that the horizon has moved", s.Bounds().Oldest, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

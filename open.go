@@ -55,7 +55,9 @@ func (s *Store) start() {
 		return
 	}
 	s.run.Go(func() error { return s.writer.Run(ctx) })
-	s.run.Go(func() error { return s.compactor.Run(ctx) })
+	if !s.opts.CompactByHand {
+		s.run.Go(func() error { return s.compactor.Run(ctx) })
+	}
 }
 
 // load reads what the store must know before the first call.

@@ -57,6 +57,11 @@ type Options struct {
 	// bound.
 	HistoryMaxBytes int64
 
+	// CompactByHand leaves forgetting to the program: the store does none by
+	// itself, for age, policies or HistoryMaxBytes, but when Compact or Prune
+	// is called.
+	CompactByHand bool
+
 	// TailEntries bounds the index entries that wait in memory to be merged
 	// into the file; 0 chooses by Memory, at most 1,048,576.
 	TailEntries int

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
@@ -29,8 +28,6 @@ type lab struct {
 }
 
 func newLab(t *testing.T) *lab {
-	byhand.Compaction.Store(true) // tests that run beside each other come later
-	t.Cleanup(func() { byhand.Compaction.Store(false) })
 	l := &lab{T: t, path: filepath.Join(t.TempDir(), "lab.db"), now: time.UnixMicro(1_000_000)}
 	l.open()
 	t.Cleanup(func() {
@@ -51,8 +48,9 @@ func (l *lab) open() {
 	}
 	var err error
 	l.Store, err = Open(l.path, Options{
-		Durability: None,
-		Now:        func() time.Time { return l.now },
+		Durability:    None,
+		CompactByHand: true,
+		Now:           func() time.Time { return l.now },
 		Tables: []TableSpec{
 			{Name: "notes"},
 			{Name: "rooms", Scope: room, Indexes: []IndexSpec{{Name: "all", Keys: func(id string, _ []byte, add func([]byte)) { add([]byte(id)) }}}},

@@ -27,7 +27,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -150,8 +149,6 @@ func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 }
 
 func newPast(t *testing.T, seed seed.Value, o Options) *past {
-	byhand.Compaction.Store(true) // tests that run beside each other come later
-	t.Cleanup(func() { byhand.Compaction.Store(false) })
 	p := &past{
 		T: t, rng: seed.Rand(3), path: filepath.Join(t.TempDir(), "past.db"), now: time.UnixMicro(1_000_000_000),
 		models: map[string]model{}, policies: map[Scope]Retention{}, holds: map[string]Hold{},
@@ -177,6 +174,7 @@ func (p *past) reopen() {
 	if p.Store != nil {
 		p.must(p.Close())
 	}
+	p.opts.CompactByHand = true
 	s, err := Open(p.path, p.opts)
 	p.must(err)
 	p.Store = s

@@ -90,7 +90,7 @@ type restarted struct {
 func (r *restarted) open(t *testing.T) *ours {
 	t.Helper()
 	r.close(t)
-	r.options.Tables = Tables()
+	r.options.Tables, r.options.CompactByHand = Tables(), true
 	var err error
 	if r.store, err = firn.Open(r.path, r.options); err != nil {
 		t.Fatal(err)

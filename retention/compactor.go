@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/firndb/firn/index"
-	"github.com/firndb/firn/internal/byhand"
 	"github.com/firndb/firn/schema"
 )
 
@@ -39,6 +38,11 @@ func (t *Table) scope(id string) Scope {
 		return t.Scope(id)
 	}
 	return Scope{Group: t.Name, Member: id}
+}
+
+// Executor runs fn in a transaction of its own on the write session.
+type Executor interface {
+	Exec(ctx context.Context, fn func(schema.Appender) error) error
 }
 
 // CompactorOptions configure a Compactor. All are required, unless they say
@@ -145,10 +149,6 @@ func (c *Compactor) Run(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-c.wake:
-		}
-		if byhand.Compaction.Load() {
-			timer.Reset(c.interval())
-			continue
 		}
 		_, err := c.Compact(ctx)
 		switch {

@@ -98,7 +98,7 @@ func (r *rig) reopen(t *testing.T, path string) *rig {
 		t.Fatal(err)
 	}
 	again := &rig{
-		store: &store{SQLite: e, t: t, horizon: new(Horizon)}, tables: r.tables, now: r.now,
+		store: &store{SQLite: e, t: t}, tables: r.tables, now: r.now,
 		newest: r.newest, log: r.log, held: schema.MaxTimestamp,
 	}
 	session, err := again.Session()

@@ -15,10 +15,9 @@ import (
 // store is an engine that runs requests at once, or refuses them.
 type store struct {
 	*schema.SQLite
-	t       *testing.T
-	horizon *Horizon
-	refuse  error
-	inFile  schema.Timestamp // what the horizon was in memory when it was in the file
+	t      *testing.T
+	refuse error
+	ran    func() // after a request
 }
 
 func open(t *testing.T, path string) *store {
@@ -28,21 +27,19 @@ func open(t *testing.T, path string) *store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	s := &store{SQLite: e, t: t, horizon: new(Horizon)}
-	if err := s.load(100); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return &store{SQLite: e, t: t}
 }
 
-func (s *store) load(created schema.Timestamp) error {
+// load is the state that the file has.
+func (s *store) load() (*State, error) {
 	s.t.Helper()
 	session, err := s.Session()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer session.Close()
-	return s.horizon.Load(session, created)
+	state := new(State)
+	return state, state.Load(session, 100, Policy{})
 }
 
 // Exec implements Executor.
@@ -57,17 +54,30 @@ func (s *store) Exec(_ context.Context, fn func(schema.Appender) error) error {
 	if err := errors.Join(fn(a), a.Commit()); err != nil {
 		return err
 	}
-	s.inFile = s.horizon.Oldest()
+	if s.ran != nil {
+		s.ran()
+	}
 	return nil
+}
+
+// moveTo moves the store's horizon.
+func (s *store) moveTo(state *State, ts schema.Timestamp) error {
+	progress := state.Progress(Policy{})
+	progress.Horizon = ts
+	return state.Advance(s.t.Context(), s, Policy{}, progress)
 }
 
 func TestHorizonNeverGoesBack(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "horizon.db"))
+	state, err := s.load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct{ to, want schema.Timestamp }{
 		{50, 100}, {100, 100}, {200, 200}, {150, 200}, {-1, 200}, {200, 200}, {201, 201},
 	} {
-		if err := s.horizon.Advance(t.Context(), s, tt.to); err != nil || s.horizon.Oldest() != tt.want {
-			t.Errorf("advance to %d: got %d, %v, want %d", tt.to, s.horizon.Oldest(), err, tt.want)
+		if err := s.moveTo(state, tt.to); err != nil || state.Oldest() != tt.want {
+			t.Errorf("horizon to %d: got %d, %v, want %d", tt.to, state.Oldest(), err, tt.want)
 		}
 	}
 }
@@ -75,36 +85,32 @@ func TestHorizonNeverGoesBack(t *testing.T) {
 func TestHorizonMovesInTheFileFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "horizon.db")
 	s := open(t, path)
-	if err := s.horizon.Advance(t.Context(), s, 200); err != nil || s.inFile != 100 {
-		t.Errorf("horizon in memory when the file had 200: got %d, %v, want 100 still", s.inFile, err)
+	state, err := s.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inFile := schema.Timestamp(0)
+	s.ran = func() { inFile = state.Oldest() }
+	if err := s.moveTo(state, 200); err != nil || inFile != 100 || state.Oldest() != 200 {
+		t.Errorf("horizon in memory when the file had 200: got %d, %v, want 100 still", inFile, err)
 	}
 	s.refuse = errors.New("disk is on fire")
-	if err := s.horizon.Advance(t.Context(), s, 300); !errors.Is(err, s.refuse) || s.horizon.Oldest() != 200 {
-		t.Errorf("advance that fails: got %d, %v, want 200 and the error", s.horizon.Oldest(), err)
+	if err := s.moveTo(state, 300); !errors.Is(err, s.refuse) || state.Oldest() != 200 {
+		t.Errorf("a move that fails: got %d, %v, want 200 and the error", state.Oldest(), err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := open(t, path)
-	if got := again.horizon.Oldest(); got != 200 {
-		t.Errorf("after opening again: got %d, want 200", got)
+	again, err := open(t, path).load()
+	if err != nil || again.Oldest() != 200 {
+		t.Errorf("after opening again: got %d, %v, want 200", again.Oldest(), err)
 	}
 }
 
-func TestMomentsBeforeTheHorizonAreCompacted(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "horizon.db"))
-	for ts, want := range map[schema.Timestamp]bool{0: false, 99: false, 100: true, 101: true, schema.MaxTimestamp: true} {
-		err := s.horizon.Check(ts)
-		if (err == nil) != want || errors.Is(err, ErrCompacted) == want {
-			t.Errorf("check of %d: got %v, want it readable: %t", ts, err, want)
-		}
-	}
-	var compacted *CompactedError
-	if err := s.horizon.Check(7); !errors.As(err, &compacted) || *compacted != (CompactedError{Asked: 7, Oldest: 100}) {
-		t.Errorf("error of 7: got %v, want that it is before 100", err)
-	}
-	if got, want := compacted.Error(), "firn: compacted: asked for 7, oldest readable timestamp is 100"; got != want {
-		t.Errorf("text: got %q, want %q", got, want)
+func TestCompactedErrorsSayHowFarBackHistoryReaches(t *testing.T) {
+	err := error(&CompactedError{Asked: 7, Oldest: 100})
+	if got, want := err.Error(), "firn: compacted: asked for 7, oldest readable timestamp is 100"; got != want || !errors.Is(err, ErrCompacted) {
+		t.Errorf("error of 7: got %q, want %q, and that it is ErrCompacted", got, want)
 	}
 }
 
@@ -114,7 +120,7 @@ func TestDamagedHorizonIsCorruption(t *testing.T) {
 		if err := s.Exec(t.Context(), func(a schema.Appender) error { return a.SetGlobal(HorizonGlobal, text) }); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.load(100); !errors.Is(err, schema.ErrCorrupt) {
+		if _, err := s.load(); !errors.Is(err, schema.ErrCorrupt) {
 			t.Errorf("horizon %s: got %v, want ErrCorrupt", text, err)
 		}
 	}

@@ -50,12 +50,12 @@ func readCreated(session schema.Session) (schema.Timestamp, error) {
 }
 
 func readStored(session schema.Session, created schema.Timestamp) (Stored, error) {
-	var h Horizon
-	if err := h.Load(session, created); err != nil {
+	horizon, err := readHorizon(session, created)
+	if err != nil {
 		return Stored{}, err
 	}
 	classes, err := readClasses(session)
-	return Stored{created, h.Oldest(), classes}, err
+	return Stored{created, horizon, classes}, err
 }
 
 func readClasses(session schema.Session) (map[Policy]Progress, error) {

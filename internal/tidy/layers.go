@@ -32,7 +32,6 @@ var levels = map[string]int{
 // leaves are the internal packages that import nothing of the project. The
 // other internal packages may import internal ones.
 var leaves = map[string]bool{
-	"internal/byhand":    true,
 	"internal/crashvfs":  true,
 	"internal/invariant": true,
 	"internal/script":    true,
