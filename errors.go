@@ -47,7 +47,9 @@ var (
 	ErrBusy = writer.ErrBusy
 
 	// ErrInDoubt means that the outcome of a write is not known: its context
-	// ended while it was under way, or a commit or fsync failed. In the latter
+	// ended while it was under way, or a commit or fsync failed, or the file was
+	// deleted, replaced (schema.ErrReplaced) or changed by another process
+	// (schema.ErrChanged). In the latter
 	// case nothing more can be written, and opening the store again decides.
 	ErrInDoubt = writer.ErrInDoubt
 

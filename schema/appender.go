@@ -16,8 +16,10 @@ type appender struct {
 	engine  *SQLite
 	conn    *sqlite.Conn // nil on a read-only engine
 	hurried bool         // the busy timeout is off
+	seen    witness      // of what others write
 
 	begin, commit, rollback *sqlite.Stmt
+	version                 *sqlite.Stmt
 	deleteRow               *sqlite.Stmt
 	deleteSingle            *sqlite.Stmt
 	findRun, deleteRun      *sqlite.Stmt
@@ -66,7 +68,7 @@ type held struct {
 // statements are all but the inserters'.
 func (a *appender) statements() []held {
 	return []held{
-		{&a.begin, sqlBegin}, {&a.commit, sqlCommit}, {&a.rollback, sqlRollback},
+		{&a.begin, sqlBegin}, {&a.commit, sqlCommit}, {&a.rollback, sqlRollback}, {&a.version, sqlDataVersion},
 		{&a.deleteRow, sqlDeleteRow}, {&a.findRun, sqlVersions}, {&a.deleteRun, sqlDeleteRun}, {&a.deleteSingle, sqlDeleteSingle},
 		{&a.dropIndexes, sqlDropIndexes}, {&a.setGlobal, sqlSetGlobal},
 	}
@@ -128,10 +130,18 @@ func (a *appender) beginWaiting(patient bool) error {
 		return fmt.Errorf("begin: %w", ErrReadOnly)
 	}
 	a.wait(patient)
-	if err := run(a.begin); err != nil {
-		return fmt.Errorf("begin: %w", mapError(err))
+	if err := a.begins(); err != nil {
+		return fmt.Errorf("begin: %w", err)
 	}
 	return nil
+}
+
+func (a *appender) begins() error {
+	if err := run(a.begin); err != nil {
+		return mapError(err)
+	}
+	a.seen.written = false
+	return a.unchanged()
 }
 
 func (a *appender) Commit() error {
@@ -141,11 +151,21 @@ func (a *appender) Commit() error {
 	if err := run(a.commit); err != nil {
 		return fmt.Errorf("commit: %w", mapError(err))
 	}
+	if a.engine.opts.Sync != SyncFull {
+		return nil // Sync looks
+	}
+	if err := a.engine.InPlace(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
 	return nil
 }
 
 func (a *appender) Rollback() error {
-	if a.conn == nil || a.conn.AutocommitEnabled() {
+	if a.conn == nil {
+		return nil
+	}
+	a.seen.unsure = a.seen.unsure || a.seen.written
+	if a.conn.AutocommitEnabled() {
 		return nil
 	}
 	if err := run(a.rollback); err != nil {
@@ -163,6 +183,7 @@ func (a *appender) inTransaction() error {
 	if a.conn.AutocommitEnabled() {
 		return errNoTransaction
 	}
+	a.seen.written = true
 	return nil
 }
 
@@ -174,6 +195,9 @@ func (a *appender) Append(rows []*Row) error {
 	}
 	if err := a.appends.rows(rows); err != nil {
 		return fmt.Errorf("append %d rows: %w", len(rows), mapError(err))
+	}
+	for _, r := range rows {
+		a.seen.newest = max(a.seen.newest, r.TS)
 	}
 	return nil
 }

@@ -49,6 +49,10 @@ type Engine interface {
 	// must not be called again.
 	Sync() error
 
+	// InPlace makes sure that the file is still the one that its path names;
+	// ErrReplaced. Sync does so too, and Commit when it waits for the disk.
+	InPlace() error
+
 	// Checkpoint moves committed pages from the write-ahead log into the
 	// database file without waiting for readers or holding up the Appender.
 	// It may run beside the Appender, on one goroutine at a time.
@@ -77,7 +81,8 @@ type CheckpointResult struct {
 // neither ErrBusy nor ErrFull leaves the outcome unknown.
 type Appender interface {
 	// Begin starts the one write transaction, waiting up to the busy timeout
-	// for another process; then ErrBusy.
+	// for another process; then ErrBusy. ErrChanged means that somebody else
+	// has written to the file since the engine was opened.
 	Begin() error
 
 	// TryBegin is Begin without waiting.

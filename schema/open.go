@@ -145,12 +145,15 @@ func open(path string, o Options) (_ *SQLite, err error) {
 		if err := regularFile(s.path); err != nil {
 			return nil, err
 		}
+		if s.inode, err = useInode(s.path, false); err != nil {
+			return nil, err
+		}
 		return s, s.openReadOnly()
 	}
 	if s.lock, err = lockFile(s.path + "-lock"); err != nil {
 		return nil, err
 	}
-	if s.main, err = openOwn(s.path); err != nil {
+	if s.inode, err = openOwn(s.path); err != nil {
 		s.lock.discard()
 		return nil, err
 	}
@@ -178,12 +181,11 @@ func resolve(path string) string {
 	return path
 }
 
-// openOwn opens the database file and makes sure that it is empty or ours
-// before SQLite may touch it. The lock must be held. The file stays open as
-// long as SQLite has it open: closing it earlier would drop SQLite's own
-// POSIX locks. It returns nil if there is no file.
-func openOwn(path string) (_ *os.File, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+// openOwn locks the database file and makes sure that it is empty or ours
+// before SQLite may touch it. The lock at "-lock" must be held. It returns nil
+// if there is no file.
+func openOwn(path string) (_ *inode, err error) {
+	n, err := useInode(path, true)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -192,19 +194,19 @@ func openOwn(path string) (_ *os.File, err error) {
 	}
 	defer func() {
 		if err != nil {
-			f.Close()
+			n.leave(true)
 		}
 	}()
 	var header [headerBytes]byte
-	switch n, err := io.ReadFull(f, header[:]); {
-	case err == io.EOF:
-		return f, nil
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+	switch got, err := n.file.ReadAt(header[:], 0); {
+	case got == 0 && err == io.EOF:
+		return n, nil
+	case err != nil && err != io.EOF:
 		return nil, err
-	case interrupted(path, header[:n]):
-		return f, nil
+	case interrupted(path, header[:got]):
+		return n, nil
 	default:
-		return f, checkHeader(header[:n])
+		return n, checkHeader(header[:got])
 	}
 }
 
@@ -230,8 +232,23 @@ func (s *SQLite) openWritable() error {
 	if err := s.app.prepare(); err != nil {
 		return err
 	}
-	s.checkpointer, err = s.connect(checkpointer)
-	return err
+	if s.checkpointer, err = s.connect(checkpointer); err != nil {
+		return err
+	}
+	return s.settle()
+}
+
+// settle remembers which files the store is in, and what they hold.
+func (s *SQLite) settle() (err error) {
+	if s.inode == nil { // it is new
+		if s.inode, err = useInode(s.path, true); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if s.walID, err = fileIDOf(s.path + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return s.app.watch()
 }
 
 func (s *SQLite) openReadOnly() error {

@@ -20,8 +20,10 @@ type SQLite struct {
 	path string
 	opts Options
 	lock *fileLock // nil when read only
-	main *os.File  // see openOwn; nil when read only or new
 	app  *appender
+
+	inode *inode // the database file; nil until it is there
+	walID fileID // the write-ahead log's file; zero when read only
 
 	checkpointing sync.Mutex
 	checkpointer  *sqlite.Conn // guarded by checkpointing; nil when read only
@@ -78,6 +80,9 @@ func checkpoint(conn *sqlite.Conn, sql string) (r CheckpointResult, err error) {
 func (s *SQLite) Sync() error {
 	if s.opts.ReadOnly {
 		return nil
+	}
+	if err := s.InPlace(); err != nil {
+		return fmt.Errorf("sync: %w", err)
 	}
 	if s.opts.VFS != "" {
 		_, err := s.Checkpoint()
@@ -140,6 +145,11 @@ func (s *SQLite) Close() error {
 // may write.
 func (s *SQLite) release() error {
 	var errs []error
+	if s.displaced() {
+		// These connections are left open for good: what they would move, and
+		// the files that they would delete, belong to somebody else.
+		s.checkpointer, s.app = nil, nil
+	}
 	s.checkpointing.Lock()
 	if s.checkpointer != nil {
 		errs = append(errs, s.checkpointer.Close())
@@ -155,9 +165,9 @@ func (s *SQLite) release() error {
 		s.wal = nil
 	}
 	s.syncing.Unlock()
-	if s.main != nil {
-		errs = append(errs, s.main.Close())
-		s.main = nil
+	if s.inode != nil {
+		errs = append(errs, s.inode.leave(!s.opts.ReadOnly))
+		s.inode = nil
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.release())

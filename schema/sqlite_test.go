@@ -82,7 +82,7 @@ func TestPlans(t *testing.T) {
 		row       = "SEARCH documents USING PRIMARY KEY (ts=? AND table_id=? AND id=?)"
 	)
 	want := map[string]string{
-		sqlBegin: "", sqlCommit: "", sqlRollback: "", `BEGIN`: "",
+		sqlBegin: "", sqlCommit: "", sqlRollback: "", sqlDataVersion: "", `BEGIN`: "",
 		sqlDeleteRow:    row,
 		sqlDeleteSingle: "SEARCH indexes USING PRIMARY KEY (index_id=? AND key=? AND ts=?)",
 		sqlDeleteRun:    between,

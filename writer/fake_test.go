@@ -99,6 +99,8 @@ func (e *fakeEngine) Sync() error {
 	return e.asked(e.sync)
 }
 
+func (e *fakeEngine) InPlace() error { return nil }
+
 func (e *fakeEngine) Checkpoint() (schema.CheckpointResult, error) { return e.moveLog(false) }
 
 func (e *fakeEngine) moveLog(truncate bool) (schema.CheckpointResult, error) {

@@ -32,7 +32,11 @@ func (w *Writer) reserve() error {
 	if w.reserved {
 		return nil
 	}
-	if err := w.app.TryBegin(); err != nil {
+	err := w.app.TryBegin()
+	switch {
+	case errors.Is(err, schema.ErrChanged):
+		return fmt.Errorf("%w: begin: %w", ErrInDoubt, err)
+	case err != nil:
 		return fmt.Errorf("begin: %w", err)
 	}
 	w.reserved = true
@@ -53,6 +57,9 @@ func (w *Writer) release() {
 // unreserved says when to try again what reserve could not do. When that has
 // lasted for too long, or is of no use, those who wait get the error.
 func (w *Writer) unreserved(cause error) (pause time.Duration, err error) {
+	if errors.Is(cause, ErrInDoubt) {
+		return 0, cause // Run tells those who wait
+	}
 	if errors.Is(cause, schema.ErrBusy) {
 		if pause := w.awaitLock(); pause > 0 {
 			return pause, nil

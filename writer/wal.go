@@ -262,7 +262,8 @@ func (w *Writer) runCheckpoints(ctx context.Context) {
 	}
 }
 
-// runSyncs makes commits durable once a second.
+// runSyncs makes commits durable once a second, or at least looks whether the
+// file is still where it was.
 func (w *Writer) runSyncs(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -281,6 +282,12 @@ func (w *Writer) runSyncs(ctx context.Context) {
 // after an error: the kernel may have dropped what it could not write.
 func (w *Writer) sync() {
 	if w.failure() != nil || !w.dirty.Swap(false) {
+		return
+	}
+	if w.opts.Durability == None {
+		if err := w.opts.Engine.InPlace(); err != nil {
+			w.doubt(fmt.Errorf("%w: %w", ErrInDoubt, err))
+		}
 		return
 	}
 	if err := w.opts.Engine.Sync(); err != nil {

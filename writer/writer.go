@@ -310,7 +310,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	aside, stop := context.WithCancel(context.Background())
 	beside, _ := errgroup.WithContext(aside)
 	beside.Go(func() error { w.runCheckpoints(aside); return nil })
-	if w.opts.Durability == EverySecond {
+	if w.opts.Durability != Always {
 		beside.Go(func() error { w.runSyncs(aside); return nil })
 	}
 	ended := false

@@ -1,6 +1,7 @@
 package schematest
 
 import (
+	"errors"
 	"testing"
 
 	"zombiezen.com/go/sqlite"
@@ -27,5 +28,19 @@ func HoldWriteLock(t testing.TB, path string) (release func()) {
 		if err := conn.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Write changes a store's file through a connection of its own, as another
+// process would.
+func Write(t testing.TB, path string) {
+	t.Helper()
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sqlitex.ExecuteTransient(conn, "INSERT INTO globals (key, json_value) VALUES ('foreign', '1')", nil)
+	if err := errors.Join(err, conn.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
