@@ -24,7 +24,7 @@ func (s *Store) newCompactor(tables map[schema.TableID]*retention.Table) *retent
 }
 
 // prunable is the newest moment up to which replaced versions may be deleted:
-// what is in the indexes, and nobody reads.
+// their entries are in the indexes, and nobody reads them.
 func (s *Store) prunable() Timestamp {
 	// The newest commit before the pins: a view that begins in between reads it
 	// or a later one.

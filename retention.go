@@ -125,8 +125,8 @@ func (s *Store) forgetScope(ctx context.Context, scope Scope, before Timestamp) 
 	})
 }
 
-// plannedRecord is what is to be kept for a scope that is to have the policy r,
-// or none if that is nil; and whether it is another than now.
+// plannedRecord is the record of a scope that gets the policy r, nil if none is
+// needed. changed is false if the scope has that policy already.
 func (s *Store) plannedRecord(scope Scope, r *Retention) (record *retention.Record, changed bool, err error) {
 	now, known := s.state.Record(scope)
 	if r == nil {
@@ -218,7 +218,7 @@ func (s *Store) loadRetention(snap *Snapshot) error {
 	return nil
 }
 
-// reached refuses moments of which nothing can be read any more.
+// reached refuses moments before every horizon.
 func (s *Store) reached(ts Timestamp) error {
 	if floor := s.state.Floor(); ts < floor {
 		return &CompactedError{Asked: ts, Oldest: floor}

@@ -16,19 +16,21 @@ import (
 type Table struct {
 	*index.Table
 
-	// Scope is whose history a document's is; nil: the table's name and the
-	// document's id.
+	// Scope names whose history a document has part in; nil: its own, by the
+	// table's name and the document's id.
 	Scope func(id string) Scope
 
 	// Owns calls own for each range of documents that exist only through this
 	// one; nil: none.
 	Owns func(id string, value []byte, own func(t schema.TableID, prefix string))
 
-	// Owned says that the documents are in ranges that documents of other
-	// tables own, and so in their scopes, unless Scope says otherwise.
+	// Owned is set for documents that exist only through others, which own the
+	// ranges that they are in. Their history is their owners', unless Scope says
+	// whose it is.
 	Owned bool
 
-	// Shared says that the documents are kept as long as anything is.
+	// Shared is set for documents that are kept as long as any policy keeps
+	// anything.
 	Shared bool
 }
 
@@ -55,12 +57,13 @@ type CompactorOptions struct {
 	Now    func() time.Time
 	Logger *slog.Logger
 
-	// Held is the oldest moment that somebody holds on to, MaxTimestamp if
-	// nobody does: no horizon passes it.
+	// Held is the oldest moment that a hold keeps, MaxTimestamp if there is
+	// none. No horizon passes it.
 	Held func(now time.Time) schema.Timestamp
 
-	// Bound is the newest moment up to which versions may be deleted: those
-	// replaced later may be read by somebody, or are not in the indexes yet.
+	// Bound is the newest moment up to which versions may be deleted. Versions
+	// that were replaced later may be read by somebody, or their entries are not
+	// in the indexes yet.
 	Bound func() schema.Timestamp
 
 	// Merge brings everything that was committed up to ts, or more, into the
@@ -97,10 +100,8 @@ func (r *Report) add(other Report) {
 	r.Elapsed += other.Elapsed
 }
 
-// Compactor forgets what the policies do not keep. It follows the log, once
-// for each policy that is in use: a row that its horizon has passed condemns
-// the version that it replaced, and itself, if it is a tombstone; and the
-// ranges that nobody owns any more.
+// Compactor forgets what the policies do not keep, in passes: one for each
+// policy that is in use.
 //
 //   - A horizon moves in the file before anything behind it is deleted.
 //   - The cursor is saved in the transaction that deletes what is before it.

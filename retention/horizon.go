@@ -12,7 +12,7 @@ import (
 // oldest moment that can be read where no other policy holds.
 const HorizonGlobal = "horizon"
 
-// ErrCompacted means that a moment is before the horizon: what was then is
+// ErrCompacted means that a moment is before the horizon. Its documents are
 // forgotten, which is not the same as "not found".
 var ErrCompacted = errors.New("firn: compacted")
 

@@ -75,14 +75,14 @@ func (p *Pins) Pin(seat uint32) Pin {
 	return Pin{p, slot}
 }
 
-// Block makes the pin be as when it was made.
+// Block pins everything again, as Pin did.
 func (p Pin) Block() {
 	if p.slot != nil {
 		p.slot.until.Store(blocked)
 	}
 }
 
-// Set says that nothing before ts is read.
+// Set pins the moments from ts on, and no longer everything.
 func (p Pin) Set(ts schema.Timestamp) {
 	if p.slot != nil {
 		p.slot.until.Store(max(int64(schema.MaxTimestamp-max(ts, 0)), 1))

@@ -73,10 +73,10 @@ func (p Policy) String() string {
 
 // Record is what is set for one scope.
 //
-//   - Start never moves back: what was before it is forgotten for good,
-//     whatever the policy says from now on.
-//   - Inherit means that the scope has no policy of its own, any more: the
-//     record is only there for Start.
+//   - Start never moves back. What was before it is forgotten for good,
+//     whatever the policy becomes.
+//   - Inherit is set in the record of a scope without a policy of its own. Such
+//     a record is kept for its Start.
 //   - Since is when the scope got its policy. In the file 0 stands for the
 //     moment at which the record itself was written: another stands there only
 //     if the record was written again for its Start.

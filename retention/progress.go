@@ -52,10 +52,10 @@ func (s *State) Progress(p Policy) Progress {
 	return progress
 }
 
-// Rewind runs change, by which scopes get other policies, and makes every
-// policy be applied anew to what it may not have met yet. In the file the
-// cursors go back first: whatever a crash leaves of the change, nothing is
-// passed over.
+// Rewind runs change, which gives scopes other policies, and takes all cursors
+// back: every policy may now hold for documents that its cursor has passed. The
+// cursors go back in the file first. A crash in the middle of the change then
+// leaves nothing that is passed over.
 func (s *State) Rewind(ctx context.Context, w Executor, change func() error) error {
 	moved := s.rewind(true)
 	defer s.rewind(false)
@@ -73,7 +73,7 @@ func (s *State) Rewind(ctx context.Context, w Executor, change func() error) err
 	return change()
 }
 
-// rewind takes all cursors back in memory, and says whether any had moved.
+// rewind takes all cursors back in memory; false if none had moved.
 func (s *State) rewind(changes bool) (moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *State) rewind(changes bool) (moved bool) {
 	return moved
 }
 
-// stale says that policies have changed since progress was read, or do now.
+// stale is true if policies have changed since progress was read, or do now.
 func (s *State) stale(progress Progress) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

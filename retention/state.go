@@ -29,8 +29,10 @@ type Progress struct {
 // State is how much of whose history is kept: the policies that are set, and
 // how far each has been applied. It is safe for concurrent use.
 //
-// The horizon of a scope is that of its policy, but not before the Start of
-// the records that it came by the policy through.
+// All scopes that share a policy share its horizon. A scope may have come to
+// the policy late, when more of its own history was gone: its horizon is never
+// before the Start of its record, nor of its group's and the store's, as far as
+// it inherits from them.
 type State struct {
 	changing sync.Mutex // held by Change
 
@@ -41,13 +43,13 @@ type State struct {
 	classes  map[Policy]Progress
 	rewound  int                         // grows with each Rewind
 	changes  bool                        // a Rewind is under way: no cursor moves
-	groups   map[string]schema.Timestamp // from when on all scopes with a record can be read; "": of every group
+	groups   map[string]schema.Timestamp // by group, the latest horizon of the scopes that have a record; "": of all groups
 	used     []Policy                    // see InUse; replaced, never changed
 	policies int                         // records that set one
 
 	oldest  atomic.Int64 // the store's horizon
-	floor   atomic.Int64 // before it nothing can be read
-	ceiling atomic.Int64 // from it on everything can
+	floor   atomic.Int64 // the earliest horizon: before it nothing can be read
+	ceiling atomic.Int64 // the latest horizon: from it on everything can be read
 }
 
 // Load reads what the file says. Records are for Put.
@@ -88,8 +90,8 @@ func (s *State) Restore(records map[Scope]Record) {
 	s.derive()
 }
 
-// Put makes r the record of a scope; nil removes it. What is kept in the
-// record of the store as Start never moves back.
+// Put makes r the record of a scope; nil removes it. The Start of a record
+// never moves back, and that of the store outlives its record.
 func (s *State) Put(scope Scope, r *Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,8 +121,8 @@ func (s *State) Record(scope Scope) (r Record, ok bool) {
 	return r, ok
 }
 
-// Removed is the record that a scope is left with that shall have no policy
-// any more: nil if it can be read as far back as what it inherits from.
+// Removed is the record that is left of a scope whose policy is taken away. It
+// is nil if the scope can be read as far back as what it will inherit from.
 func (s *State) Removed(scope Scope) *Record {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -177,9 +179,11 @@ func (s *State) effective(scope Scope) (p Policy, tier Scope, start schema.Times
 	return s.fallback, Scope{}, start
 }
 
-// Horizon is the oldest moment at which a scope can be read. If versions is
-// not 0 it cannot be read before the versions-th newest version of its
-// document either; and where that is not known, not before applied.
+// Horizon is the oldest moment at which a scope can be read.
+//
+// Where the policy counts versions, versions is how many. A document can then
+// be read from its versions-th newest version on, and not before oldest. Who
+// does not look at the versions must not read before applied.
 func (s *State) Horizon(scope Scope) (oldest, applied schema.Timestamp, versions int) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -231,8 +235,8 @@ func (s *State) derive() {
 	s.ceiling.Store(int64(ceiling))
 }
 
-// Spent are the scopes without a policy whose records say no more than what
-// they inherit.
+// Spent are the scopes whose records can go: they set no policy, and their
+// Start is not later than the horizon that the scopes inherit.
 func (s *State) Spent() []Scope {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -247,13 +251,13 @@ func (s *State) Spent() []Scope {
 	return spent
 }
 
-// Oldest is the store's horizon: the oldest moment at which what has no policy
-// of its own can be read.
+// Oldest is the store's horizon: the oldest moment at which documents can be
+// read that have no policy of their own.
 func (s *State) Oldest() schema.Timestamp { return schema.Timestamp(s.oldest.Load()) }
 
 // Floor is the oldest moment at which anything can be read.
 func (s *State) Floor() schema.Timestamp { return schema.Timestamp(s.floor.Load()) }
 
-// Uniform says that at ts everything can be read, so that no scope needs to be
+// Uniform is true if everything can be read at ts, so that no scope needs to be
 // looked at.
 func (s *State) Uniform(ts schema.Timestamp) bool { return int64(ts) >= s.ceiling.Load() }
