@@ -197,7 +197,7 @@ func (c *Compactor) interval() time.Duration {
 	if c.opts.MaxBytes > 0 {
 		every = minPass
 	}
-	for _, p := range c.opts.State.InUse() {
+	for _, p := range c.opts.State.usedPolicies() {
 		switch {
 		case p.Age > 0:
 			every = min(every, p.Age/passSteps)
@@ -225,7 +225,7 @@ func (c *Compactor) Compact(ctx context.Context) (Report, error) {
 
 // pass applies every policy that is in use.
 func (c *Compactor) pass(ctx context.Context) (report Report, err error) {
-	for _, p := range c.opts.State.InUse() {
+	for _, p := range c.opts.State.usedPolicies() {
 		if err := c.moveHorizon(ctx, p); err != nil {
 			return report, err
 		}
@@ -278,7 +278,7 @@ func (c *Compactor) advance(ctx context.Context, p Policy, horizon schema.Timest
 	c.opts.Passing(horizon)
 	progress := c.opts.State.Progress(p)
 	progress.Horizon = horizon
-	return c.opts.State.Advance(ctx, c.opts.Writer, p, progress)
+	return c.opts.State.advance(ctx, c.opts.Writer, p, progress)
 }
 
 // Prune forgets what was replaced at or before a moment, whatever the
@@ -301,7 +301,7 @@ func (c *Compactor) Prune(ctx context.Context, before schema.Timestamp) (Report,
 func (c *Compactor) pruneTo(ctx context.Context, to schema.Timestamp) error {
 	return c.opts.State.Change(func() error {
 		to = min(to, c.opts.Held(c.opts.Now()))
-		for _, p := range c.opts.State.InUse() {
+		for _, p := range c.opts.State.usedPolicies() {
 			if to <= c.opts.State.Progress(p).Horizon {
 				continue
 			}

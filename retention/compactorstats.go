@@ -10,13 +10,12 @@ import (
 
 // CompactorStats are figures about a compactor since it was made.
 type CompactorStats struct {
-	Passes, Failed int64     // passes that have ended, and those that failed
-	Rows           int64     // versions deleted
-	Shortened      int64     // times that history was shortened to make room
-	Full           bool      // the present alone is larger than the file may be
-	Last           Report    // of the last pass
-	LastEnded      time.Time // zero: there was none
-	Err            error     // of the last pass; nil: it went well
+	Passes, Failed int64  // passes that have ended, and those that failed
+	Rows           int64  // versions deleted
+	Shortened      int64  // times that history was shortened to make room
+	Full           bool   // the present alone is larger than the file may be
+	Last           Report // of the last pass
+	Err            error  // of the last pass; nil: it went well
 
 	// Behind is how far the work is behind the horizons: the greatest distance
 	// between a policy's cursor and its horizon.
@@ -30,7 +29,6 @@ type compactorStats struct {
 	mu             sync.Mutex
 	passes, failed int64
 	last           Report
-	lastEnded      time.Time
 	err            error
 }
 
@@ -38,7 +36,7 @@ func (s *compactorStats) ended(r Report, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.passes++
-	s.last, s.lastEnded, s.err = r, time.Now(), err
+	s.last, s.err = r, err
 	if err != nil {
 		s.failed++
 	}
@@ -51,14 +49,14 @@ func (c *Compactor) Stats() CompactorStats {
 	defer s.mu.Unlock()
 	return CompactorStats{
 		Passes: s.passes, Failed: s.failed, Rows: s.rows.Load(), Shortened: s.shortened.Load(), Full: s.full.Load(),
-		Last: s.last, LastEnded: s.lastEnded, Err: s.err, Behind: c.opts.State.behind(),
+		Last: s.last, Err: s.err, Behind: c.opts.State.behind(),
 	}
 }
 
 // behind is the greatest distance between a policy's cursor and its horizon.
 func (s *State) behind() time.Duration {
 	var most schema.Timestamp
-	for _, p := range s.InUse() {
+	for _, p := range s.usedPolicies() {
 		if progress := s.Progress(p); p.Versions == 0 && progress.Cursor > 0 {
 			most = max(most, progress.Horizon-progress.Cursor)
 		}

@@ -268,7 +268,7 @@ func TestPolicyThatChangesIsNotPassedOver(t *testing.T) {
 		if got := r.classes()[Policy{Off: true}]; got.Cursor != 0 || got.Horizon != before.Horizon {
 			t.Errorf("in the file before the change: got %+v, want the cursor at 0", got)
 		}
-		if err := r.state.Advance(t.Context(), r.store, Policy{Off: true}, r.state.Progress(Policy{Off: true}).moved(before.Cursor)); err != nil {
+		if err := r.state.advance(t.Context(), r.store, Policy{Off: true}, r.state.Progress(Policy{Off: true}).moved(before.Cursor)); err != nil {
 			return err
 		}
 		r.state.Put(group, &hour)

@@ -8,9 +8,9 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// HorizonGlobal is the store's horizon in the file, as a decimal number: the
+// horizonGlobal is the store's horizon in the file, as a decimal number: the
 // oldest moment that can be read where no other policy holds.
-const HorizonGlobal = "horizon"
+const horizonGlobal = "horizon"
 
 // ErrCompacted means that a moment is before the horizon. Its documents are
 // forgotten, which is not the same as "not found".
@@ -32,13 +32,13 @@ func (e *CompactedError) Is(target error) bool { return target == ErrCompacted }
 // readHorizon is the store's horizon in the file. A store that has none yet
 // begins at created.
 func readHorizon(s schema.Session, created schema.Timestamp) (schema.Timestamp, error) {
-	text, ok, err := s.Global(HorizonGlobal)
+	text, ok, err := s.Global(horizonGlobal)
 	if err != nil || !ok {
 		return created, err
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%w: global %s is %q", schema.ErrCorrupt, HorizonGlobal, text)
+		return 0, fmt.Errorf("%w: global %s is %q", schema.ErrCorrupt, horizonGlobal, text)
 	}
 	return schema.Timestamp(n), nil
 }

@@ -64,7 +64,7 @@ func (s *store) Exec(_ context.Context, fn func(schema.Appender) error) error {
 func (s *store) moveTo(state *State, ts schema.Timestamp) error {
 	progress := state.Progress(Policy{})
 	progress.Horizon = ts
-	return state.Advance(s.t.Context(), s, Policy{}, progress)
+	return state.advance(s.t.Context(), s, Policy{}, progress)
 }
 
 func TestHorizonNeverGoesBack(t *testing.T) {
@@ -117,7 +117,7 @@ func TestCompactedErrorsSayHowFarBackHistoryReaches(t *testing.T) {
 func TestDamagedHorizonIsCorruption(t *testing.T) {
 	for _, text := range []string{`"soon"`, `-1`, `1.5`, `{}`} {
 		s := open(t, filepath.Join(t.TempDir(), "horizon.db"))
-		if err := s.Exec(t.Context(), func(a schema.Appender) error { return a.SetGlobal(HorizonGlobal, text) }); err != nil {
+		if err := s.Exec(t.Context(), func(a schema.Appender) error { return a.SetGlobal(horizonGlobal, text) }); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.load(); !errors.Is(err, schema.ErrCorrupt) {

@@ -35,7 +35,7 @@ func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
 func (w *pass) walk() error {
 	for {
 		progress := w.c.opts.State.Progress(w.policy)
-		used := w.c.opts.State.InUse() // the pass's policy may not be in use any more
+		used := w.c.opts.State.usedPolicies() // the pass's policy may not be in use any more
 		alone := len(used) == 1 && used[0] == w.policy
 		before := w.report
 		cursor := progress.cursor(w.policy, w.counting)
@@ -81,7 +81,7 @@ func (w *pass) mayForget() schema.Timestamp {
 // left out: they follow documents, and leave shared ones alone.
 func (w *pass) passedByAll() schema.Timestamp {
 	to := w.c.opts.State.Floor()
-	for _, p := range w.c.opts.State.InUse() {
+	for _, p := range w.c.opts.State.usedPolicies() {
 		if p != w.policy && p.Versions == 0 {
 			to = min(to, w.c.opts.State.Progress(p).Cursor)
 		}
@@ -131,7 +131,7 @@ func (w *pass) announce(ch *chunk, next Progress) error {
 		}
 		now := w.c.opts.State.Progress(w.policy)
 		now.Applied = max(now.Applied, ch.applied)
-		if err := w.c.opts.State.Advance(w.ctx, w.c.opts.Writer, w.policy, now); err != nil {
+		if err := w.c.opts.State.advance(w.ctx, w.c.opts.Writer, w.policy, now); err != nil {
 			return err
 		}
 		if w.mayForget() < ch.to {

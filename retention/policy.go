@@ -107,8 +107,8 @@ func NewRecord(p Policy, start schema.Timestamp) Record {
 	return Record{Off: p.Off, AgeMS: p.Age.Milliseconds(), Count: p.Versions, Start: start}
 }
 
-// ParsePolicy undoes String. What is not a policy's name is ErrPolicy.
-func ParsePolicy(name string) (Policy, error) {
+// parsePolicy undoes String. What is not a policy's name is ErrPolicy.
+func parsePolicy(name string) (Policy, error) {
 	kind, amount, _ := strings.Cut(name, " ")
 	var p Policy
 	var err error

@@ -10,14 +10,15 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// InUse are the policies that hold for something, those that keep least first.
-func (s *State) InUse() []Policy {
+// usedPolicies are the policies that hold for something, those that keep least
+// first.
+func (s *State) usedPolicies() []Policy {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.used
 }
 
-func (s *State) inUse() []Policy {
+func (s *State) findUsed() []Policy {
 	used := map[Policy]bool{}
 	p, _, _ := s.effective(Scope{})
 	used[p] = true
@@ -94,9 +95,9 @@ func (s *State) stale(progress Progress) bool {
 	return s.changes || progress.rewound != s.rewound
 }
 
-// Advance moves how far a policy has been applied, in the file and then in
+// advance moves how far a policy has been applied, in the file and then in
 // memory. Horizon and Applied only move forward.
-func (s *State) Advance(ctx context.Context, w Executor, p Policy, to Progress) error {
+func (s *State) advance(ctx context.Context, w Executor, p Policy, to Progress) error {
 	err := w.Exec(ctx, func(a schema.Appender) error { return s.write(a, p, to) })
 	if err != nil {
 		return fmt.Errorf("advance the horizon of %s to %d: %w", p, to.Horizon, err)

@@ -76,7 +76,7 @@ func (c *Compactor) oldestHistory(ctx context.Context) (to schema.Timestamp, err
 	}
 	bound := min(c.opts.Bound(), c.opts.Held(c.opts.Now()))
 	from := bound
-	for _, p := range c.opts.State.InUse() {
+	for _, p := range c.opts.State.usedPolicies() {
 		progress := c.opts.State.Progress(p)
 		from = min(from, *progress.cursor(p, false))
 	}

@@ -44,7 +44,7 @@ type State struct {
 	rewound  int                         // grows with each Rewind
 	changes  bool                        // a Rewind is under way: no cursor moves
 	groups   map[string]schema.Timestamp // by group, the latest horizon of the scopes that have a record; "": of all groups
-	used     []Policy                    // see InUse; replaced, never changed
+	used     []Policy                    // see usedPolicies; replaced, never changed
 	policies int                         // records that set one
 
 	oldest  atomic.Int64 // the store's horizon
@@ -217,7 +217,7 @@ func (s *State) derive() {
 	oldest, ceiling, _ := s.horizon(Scope{})
 	floor := oldest
 	s.groups = map[string]schema.Timestamp{}
-	s.used, s.policies = s.inUse(), 0
+	s.used, s.policies = s.findUsed(), 0
 	for scope, r := range s.records {
 		if !r.Inherit {
 			s.policies++

@@ -69,7 +69,7 @@ func readClasses(session schema.Session) (map[Policy]Progress, error) {
 	}
 	classes := map[Policy]Progress{}
 	for name, p := range named {
-		policy, err := ParsePolicy(name)
+		policy, err := parsePolicy(name)
 		if err != nil {
 			return nil, fmt.Errorf("%w: global %s: %v", schema.ErrCorrupt, ClassesGlobal, err)
 		}
@@ -89,7 +89,7 @@ func (s Stored) Write(a schema.Appender) error {
 	if err != nil {
 		return fmt.Errorf("encode progress: %w", err)
 	}
-	return errors.Join(a.SetGlobal(ClassesGlobal, string(text)), a.SetGlobal(HorizonGlobal, strconv.FormatInt(int64(s.horizon), 10)))
+	return errors.Join(a.SetGlobal(ClassesGlobal, string(text)), a.SetGlobal(horizonGlobal, strconv.FormatInt(int64(s.horizon), 10)))
 }
 
 // Restarted is what a copy of the file says, whose log no policy has been
