@@ -38,6 +38,9 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if lost := engine.Damage(); lost.Commits > 0 {
+		o.Logger.Error("commits were lost from the write-ahead log", "path", engine.Path(), "commits", lost.Commits, "damage", lost.String())
+	}
 	s := &Store{opts: o, engine: engine}
 	if err := s.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), engine.Close())

@@ -292,6 +292,7 @@ type Stats struct {
 	WALWrittenBytes int64 // written to it in all
 	WALMaxBytes     int64 // its bound
 	WALOverruns     int64 // times that it has grown past it
+	WALLostCommits  int64 // found behind damage in it when the store was opened
 	LockWaits       int64 // times that writes have waited for another process's lock
 	Checkpoints     int64
 	VacuumedBytes   int64 // returned to the file system
@@ -336,6 +337,7 @@ func (s *Store) Stats() Stats {
 		WALWrittenBytes: w.WALPages * walPageBytes,
 		WALMaxBytes:     s.opts.WALMaxBytes,
 		WALOverruns:     w.WALOverruns,
+		WALLostCommits:  s.engine.Damage().Commits,
 		LockWaits:       w.LockWaits,
 		Checkpoints:     w.Checkpoints,
 		VacuumedBytes:   w.Vacuumed * pageBytes,

@@ -32,6 +32,7 @@ func infoFirn(t *infoText) error {
 	t.add("merged_ts", int64(st.Merged))
 	t.add("wal_bytes", st.WALBytes)
 	t.add("wal_max_bytes", st.WALMaxBytes)
+	t.add("wal_lost_commits", st.WALLostCommits)
 	t.add("lock_waits", st.LockWaits)
 	t.add("wal_overruns", st.WALOverruns)
 	t.add("wal_written_bytes", st.WALWrittenBytes)

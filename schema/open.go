@@ -157,6 +157,11 @@ func open(path string, o Options) (_ *SQLite, err error) {
 		s.lock.discard()
 		return nil, err
 	}
+	if s.opts.VFS == "" {
+		if s.damage, err = InspectWAL(s.path); err != nil {
+			return nil, err
+		}
+	}
 	return s, s.openWritable()
 }
 
@@ -247,6 +252,11 @@ func (s *SQLite) settle() (err error) {
 	}
 	if s.walID, err = fileIDOf(s.path + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if s.damage.Commits > 0 { // told once: what is left of it goes
+		if _, err := s.app.Truncate(); err != nil {
+			return err
+		}
 	}
 	return s.app.watch()
 }

@@ -25,6 +25,8 @@ type SQLite struct {
 	inode *inode // the database file; nil until it is there
 	walID fileID // the write-ahead log's file; zero when read only
 
+	damage WALDamage // of the write-ahead log, when it was opened
+
 	checkpointing sync.Mutex
 	checkpointer  *sqlite.Conn // guarded by checkpointing; nil when read only
 
@@ -36,6 +38,10 @@ var _ Engine = (*SQLite)(nil)
 
 // Path is the file's resolved path.
 func (s *SQLite) Path() string { return s.path }
+
+// Damage is what was lost from the write-ahead log before the store was opened
+// for writing: nothing if Commits is 0.
+func (s *SQLite) Damage() WALDamage { return s.damage }
 
 // Appender is the engine's one write session. On a read-only engine its Begin
 // fails.

@@ -19,6 +19,10 @@ import (
 // the author of each version is there. Each problem is reported as one line;
 // their number is returned. The error is for a store that cannot be examined.
 func Check(path string, report func(problem string)) (problems int, err error) {
+	lost, err := schema.InspectWAL(path)
+	if err != nil {
+		return 0, err
+	}
 	engine, err := schema.Open(path, schema.Options{ReadOnly: true})
 	if err != nil {
 		return 0, err
@@ -33,6 +37,9 @@ func Check(path string, report func(problem string)) (problems int, err error) {
 		return 0, err
 	}
 	c := checker{s: s, report: report, page: func(int) error { return nil }}
+	if lost.Commits > 0 {
+		c.problem("%v", lost)
+	}
 	err = c.run()
 	return c.problems, errors.Join(err, s.End())
 }

@@ -102,3 +102,50 @@ func TestStoreStopsWhenOthersWrite(t *testing.T) {
 		t.Errorf("close: got %v, want ErrInDoubt", err)
 	}
 }
+
+// TestLostCommitsAreTold damages the write-ahead log as a crash has left it.
+func TestLostCommitsAreTold(t *testing.T) {
+	path, crashed := filepath.Join(t.TempDir(), "a.db"), filepath.Join(t.TempDir(), "b.db")
+	s, err := Open(path, Options{Durability: None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 20 {
+		if err := s.Hold(t.Context(), Hold{Name: fmt.Sprint(n), Until: time.Now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		text, err := os.ReadFile(path + suffix)
+		if suffix != "" {
+			text[len(text)/2] ^= 1
+		}
+		if err := errors.Join(err, os.WriteFile(crashed+suffix, text, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	if n, err := Check(crashed, func(problem string) { told = append(told, problem) }); err != nil || n != 1 || !strings.Contains(told[0], "cannot be read") {
+		t.Errorf("check: got %q, %v, want the damage told", told, err)
+	}
+	var log logText
+	if s, err = Open(crashed, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	lost, held := s.Stats().WALLostCommits, len(s.Holds())
+	if lost == 0 || lost > 20-int64(held) || lost < 19-int64(held) {
+		t.Errorf("commits behind damage: got %d, of 20 holds there are %d", lost, held)
+	}
+	if !strings.Contains(log.text(), "commits were lost from the write-ahead log") {
+		t.Errorf("log: got %q, want it to tell of lost commits", log.text())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Check(crashed, func(problem string) { t.Error(problem) }); err != nil || n != 0 {
+		t.Errorf("check after it was opened: got %d problems, %v, want none", n, err)
+	}
+}
