@@ -5,6 +5,8 @@ package writer
 
 import (
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,4 +95,28 @@ func TestTryRunRefusesALockedFile(t *testing.T) {
 	if !r.w.TryRun(j) || r.answer(j).err != nil {
 		t.Error("try afterwards: got it refused, want it committed")
 	}
+}
+
+// TestIdleMergeWaitsForTheLock has another process lock the file while the
+// writer idles: that is no failure, and the merge comes later.
+func TestIdleMergeWaitsForTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		r := start(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		last := r.write().last
+		r.lockFor(3 * time.Second)
+		time.Sleep(2900 * time.Millisecond)
+		synctest.Wait()
+		if got := r.w.opts.Tail.Watermark(); got != 0 {
+			t.Errorf("merged behind another process's lock: got up to %d, want nothing", got)
+		}
+		time.Sleep(1200 * time.Millisecond)
+		synctest.Wait()
+		if got := r.w.opts.Tail.Watermark(); got != last {
+			t.Errorf("merged after the lock: got up to %d, want %d", got, last)
+		}
+		if log.Len() > 0 {
+			t.Errorf("log: got %q, want nothing: the merge has only waited", log.String())
+		}
+	})
 }

@@ -65,7 +65,9 @@ func (w *Writer) mergeIdle() bool {
 		return false
 	}
 	err := w.mergeSlice(idleSlice)
+	w.mergeWaits = errors.Is(err, schema.ErrBusy)
 	switch {
+	case w.mergeWaits: // for another process; onIdle comes back to it
 	case errors.Is(err, ErrInDoubt):
 		w.doubt(err)
 	case err != nil:
@@ -97,7 +99,10 @@ func (w *Writer) onIdle() (again time.Duration) {
 	if w.wanted() {
 		return quiet
 	}
-	if w.merger.Active() {
+	switch {
+	case w.merger.Active() && w.mergeWaits:
+		return w.opts.Idle
+	case w.merger.Active():
 		return 0 // a slice has failed: what is written next tries again
 	}
 	w.vacuumIdle()

@@ -191,6 +191,7 @@ type Writer struct {
 	barriers   atomic.Int64       // calls of Barrier that wait for mu
 	reserved   bool               // a transaction has begun, and nothing is in it yet
 	locked     lockWait           // for another process
+	mergeWaits bool               // for another process: the last slice of an idle merge
 	alone      [1]Job             // scratch: what TryRun runs
 	lasts      []schema.Timestamp // scratch: the last timestamp of each job of a group
 	wrote      int                // transactions of the group that wrote
