@@ -219,7 +219,11 @@ func TestAFailedTransactionTakesItsAuthorAlong(t *testing.T) {
 func TestAFailedGroupTakesItsAuthorsAlong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full.db")
 	o := Options{Durability: None, Tables: []TableSpec{{Name: "notes"}}}
-	s := openOn(t, path, schema.Options{MaxPages: 60}, o)
+	s, err := openOn(path, schema.Options{MaxPages: 60}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	putBy(t, s, ada, "a", "")
 	// The second of the same author finds what the first has staged.
 	b := &authorBatch{store: s, by: []Author{grace, grace, {User: "third"}, ada, grace}, value: make([]byte, 1<<20), err: make(chan error, 1)}

@@ -154,6 +154,13 @@ func (c *copying) begin(ctx context.Context) (_ context.Context, end func(), err
 	}, nil
 }
 
+// stopped says that the store closes.
+func (c *copying) stopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
 // stop ends the backup that is under way, waits for it, and refuses others.
 func (c *copying) stop() {
 	c.mu.Lock()

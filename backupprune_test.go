@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/firndb/firn/internal/race"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -57,7 +58,7 @@ func TestBackupsBesideAPruneInALoop(t *testing.T) {
 		return nil
 	})
 	backups := 6
-	if raceEnabled {
+	if race.Enabled {
 		backups = 2 // each takes ten times as long
 	}
 	for n := range backups {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/schema"
 )
 
@@ -24,7 +25,7 @@ func TestHorizonMovesWithTime(t *testing.T) {
 		}
 		created, oldest := s.Bounds().Oldest, s.Bounds().Oldest
 		var commits []Timestamp
-		for range lighter(10, 4) * 24 {
+		for range race.Lighter(10, 4) * 24 {
 			commits = append(commits, putInBatch(t, s))
 			time.Sleep(time.Hour)
 			synctest.Wait()

@@ -105,11 +105,3 @@ func TestRefusedStoresLeaveNoFileOpen(t *testing.T) {
 		}
 	}
 }
-
-// lighter is how much to do: less with the race detector, and with -short.
-func lighter(n, light int) int {
-	if raceEnabled || testing.Short() {
-		return light
-	}
-	return n
-}

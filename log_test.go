@@ -63,7 +63,7 @@ func TestLogIsEveryVersionInOrder(t *testing.T) {
 	if err := s.Log(0, 0, func(string, *Document) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error of the function: got %v, want %v", err, stop)
 	}
-	if err := s.moveHorizon(t.Context(), two); err != nil {
+	if err := moveHorizon(t.Context(), s, two); err != nil {
 		t.Fatal(err)
 	}
 	for _, store := range []*Store{s, beside} {

@@ -24,7 +24,11 @@ import (
 // A file that is not a Firn store, or has a newer format, is refused and not
 // touched. ErrLocked says that the store is open already, which is no obstacle
 // to Options.ReadOnly.
-func Open(path string, o Options) (*Store, error) {
+func Open(path string, o Options) (*Store, error) { return openOn(path, schema.Options{}, o) }
+
+// openOn is Open on an engine that has these options, and those that follow
+// from o.
+func openOn(path string, e schema.Options, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -32,9 +36,8 @@ func Open(path string, o Options) (*Store, error) {
 	if o.ReadOnly {
 		o.stopClock()
 	}
-	engine, err := schema.Open(path, schema.Options{
-		Sync: o.sync(), CreatedAt: schema.TimestampOf(o.Now()), ReadOnly: o.ReadOnly,
-	})
+	e.Sync, e.CreatedAt, e.ReadOnly = o.sync(), schema.TimestampOf(o.Now()), o.ReadOnly
+	engine, err := schema.Open(path, e)
 	if err != nil {
 		return nil, err
 	}

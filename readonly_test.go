@@ -98,7 +98,7 @@ func TestReadOnlyStoreSaysWhatIsForgotten(t *testing.T) {
 	}
 	old := ro.Bounds().Newest
 	last := put(t, s, notes, "a", "two")
-	if err := s.moveHorizon(t.Context(), last); err != nil {
+	if err := moveHorizon(t.Context(), s, last); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.writer.Exec(t.Context(), func(a schema.Appender) error {
@@ -198,39 +198,5 @@ func TestMergesBesideAReadOnlyStoreChangeNothing(t *testing.T) {
 	}
 	if got := fmt.Sprint(look()); got != want {
 		t.Errorf("after more writes: got %s, want %s", got, want)
-	}
-}
-
-// TestReadOnlyStoresAgreeWithTheModel opens stores at random moments beside a
-// writer that merges all the time, and compares each with what was committed
-// then, after more has been.
-func TestReadOnlyStoresAgreeWithTheModel(t *testing.T) {
-	random := seededRandom(t)
-	s, c := filled(t, random, 50)
-	type opened struct {
-		store *Store
-		n     int
-	}
-	var all []opened
-	for range 15 {
-		writeMore(t, s, c, random, random.IntN(40))
-		o := crashOptions(None)
-		o.ReadOnly = true
-		if random.IntN(2) == 0 {
-			o.Memory = 0
-		}
-		ro := openAt(t, s.engine.Path(), o)
-		if got, want := ro.Bounds().Newest, c.commits[len(c.commits)-1].ts; got != want {
-			t.Errorf("newest: got %d, want %d", got, want)
-		}
-		all = append(all, opened{ro, len(c.commits)})
-		for _, o := range all {
-			if err := c.compare(t, o.store, o.n, random); err != nil {
-				t.Fatalf("opened at commit %d, compared at %d: %v", o.n, len(c.commits), err)
-			}
-		}
-	}
-	if s.tail.Watermark() == 0 {
-		t.Error("nothing was merged meanwhile")
 	}
 }

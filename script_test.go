@@ -144,7 +144,7 @@ func (st *story) operate(c script.Call) string {
 	case "horizon":
 		ts, err := strconv.ParseInt(c.Words[0], 10, 64)
 		st.must(err)
-		st.must(st.store.moveHorizon(context.Background(), Timestamp(ts)))
+		st.must(moveHorizon(context.Background(), st.store, Timestamp(ts)))
 	case "log":
 		return st.log()
 	case "indexes":

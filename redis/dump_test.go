@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/rdb"
 )
 
@@ -62,7 +63,7 @@ func fillKey(t *testing.T, who talker, setup string, n int) {
 	t.Helper()
 	who.tell(t, []byte("FLUSHALL"))
 	first, rest, _ := strings.Cut(setup, "\n")
-	if raceEnabled {
+	if race.Enabled {
 		n = min(n, 700) // still more than any small encoding holds
 	}
 	var commands []string

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 )
 
 // HISTORY REVERT is a write like any other to those who wait, watch, track and
@@ -77,7 +78,7 @@ func TestHistoryAsksForTheRightToTheKey(t *testing.T) {
 // TestTheEndOfALongHistoryIsCheap asks for the last versions of a key that has
 // few and of one that has many: in memory not merged yet, and in the file.
 func TestTheEndOfALongHistoryIsCheap(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("it measures memory")
 	}
 	const few, many = 200, 40_000

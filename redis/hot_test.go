@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/resp"
 )
 
@@ -14,7 +15,7 @@ import (
 var hotReads = []string{"GET a", "STRLEN a", "EXISTS a", "TTL a", "TYPE a", "HGET h f", "HLEN h", "HEXISTS h f", "GET nosuch"}
 
 func TestHotReadsDoNotAllocate(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	o := newPlain(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/seed"
 )
 
@@ -101,7 +102,7 @@ func TestDamagedHyperLogLogsAreRefused(t *testing.T) {
 	seed := seed.Fresh(t)
 	rng := seed.Rand(0)
 	refused, times := 0, 20_000
-	if raceEnabled || testing.Short() {
+	if race.Enabled || testing.Short() {
 		times /= 20
 	}
 	for range times {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
@@ -147,7 +148,7 @@ func (o *ours) rows(f func()) int64 {
 }
 
 func TestInsertingAtOnePlaceMovesFewItems(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("it counts, in one goroutine")
 	}
 	const n = 1500
@@ -279,7 +280,7 @@ func quickest(of int, f func()) time.Duration {
 // TestAQueueIsAsFastAtTheEndAsAtTheBeginning moves items through a queue that
 // is never empty. FIRN_SOAK is how many.
 func TestAQueueIsAsFastAtTheEndAsAtTheBeginning(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("it is about time")
 	}
 	for _, tt := range []struct {
@@ -332,7 +333,7 @@ func TestAQueueWithItemsThatStayIsWalkedInTheTimeOfItsLength(t *testing.T) {
 }
 
 func TestHotListsDoNotAllocateToBeRead(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	o := newPlain(t)

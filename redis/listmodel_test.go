@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
@@ -29,7 +30,7 @@ func TestALongListIsASlice(t *testing.T) {
 				Rand: seed.Fresh(t).Rand(1),
 			}
 			steps := 240
-			if raceEnabled {
+			if race.Enabled {
 				steps = 80
 			}
 			for i := range seed.Steps(t, steps) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/resp"
 )
 
@@ -132,7 +133,7 @@ func TestRepliesAreThoseOfTheConversations(t *testing.T) {
 // merged, changes no reply.
 func TestConversationsHoldHotAndCold(t *testing.T) {
 	for kind, o := range coldOptions {
-		if (raceEnabled || testing.Short()) && kind != "both" {
+		if (race.Enabled || testing.Short()) && kind != "both" {
 			continue // the others take the same ways through the code
 		}
 		for _, name := range conversationFiles(t) {

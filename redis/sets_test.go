@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 )
@@ -235,7 +236,7 @@ func TestHistoryOfSetsSaysWhatHappened(t *testing.T) {
 }
 
 func TestHotQuestionsAboutSetsDoNotAllocate(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	o := newPlain(t)

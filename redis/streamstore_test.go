@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/resp"
 )
 
@@ -96,7 +97,7 @@ const fewAllocations = 1500
 // TestStreamsCostWhatIsAskedFor asks little of a large stream, and of one that
 // leaves many tombstones, without memory to keep anything in.
 func TestStreamsCostWhatIsAskedFor(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	const n = 20_000

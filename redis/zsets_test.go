@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -246,7 +247,7 @@ func TestLargeSetsAgreeHotAndCold(t *testing.T) {
 }
 
 func TestHotSortedSetReadsAllocateLittle(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	o := newZSets(t, firn.Options{})

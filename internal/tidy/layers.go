@@ -12,7 +12,9 @@ import (
 // Packages of the same level do not know each other. A directory below one
 // that is listed belongs to it, and the two may import each other.
 var levels = map[string]int{
+	"internal/proof":     5, // the long tests of the public page
 	"internal/storefile": 3, // files at rest
+	"internal/inside":    3, // the way in for proofs
 	"bench":              9,
 	"cmd":                8,
 	"server":             7,
@@ -34,6 +36,7 @@ var levels = map[string]int{
 var leaves = map[string]bool{
 	"internal/crashvfs":  true,
 	"internal/invariant": true,
+	"internal/race":      true,
 	"internal/script":    true,
 	"internal/seed":      true,
 	"internal/tidy":      true,

@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // The rule: a read at a moment is either exactly what a map from documents to
 // lists of versions says, or a *CompactedError; and that only where the
@@ -27,6 +27,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/inside"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -35,12 +38,12 @@ import (
 // pastTables are tables of all kinds that compaction tells apart. An owner's
 // value names the parts that it owns; a label's the space in which it shows
 // spots, which have scopes of their own, whatever the space.
-func pastTables() []TableSpec {
-	letter := func(id string) Scope {
+func pastTables() []firn.TableSpec {
+	letter := func(id string) firn.Scope {
 		if id == "" {
-			return Scope{}
+			return firn.Scope{}
 		}
-		return Scope{Group: id[:1], Member: id[1:]}
+		return firn.Scope{Group: id[:1], Member: id[1:]}
 	}
 	owns := func(table string) func(string, []byte, func(string, []byte)) {
 		return func(_ string, value []byte, own func(string, []byte)) {
@@ -49,11 +52,11 @@ func pastTables() []TableSpec {
 			}
 		}
 	}
-	return []TableSpec{
-		{Name: "notes", Indexes: []IndexSpec{{Name: "color", Prefix: 1, Keys: colorKeys}}},
+	return []firn.TableSpec{
+		{Name: "notes", Indexes: []firn.IndexSpec{{Name: "color", Prefix: 1, Keys: colorKeys}}},
 		{Name: "rooms", Scope: letter},
 		{Name: "owners", Owns: owns("parts")},
-		{Name: "parts", Prefix: 1, Counted: true, Owned: true, Indexes: []IndexSpec{{Name: "color", Prefix: 2, Keys: partKeys}}},
+		{Name: "parts", Prefix: 1, Counted: true, Owned: true, Indexes: []firn.IndexSpec{{Name: "color", Prefix: 2, Keys: partKeys}}},
 		{Name: "labels", Shared: true, Owns: owns("spots")},
 		{Name: "spots", Prefix: 1, Counted: true, Owned: true, Scope: spotScope},
 	}
@@ -68,12 +71,12 @@ func partKeys(id string, value []byte, add func([]byte)) {
 }
 
 // spotScope is that of (space, name): the group is the name's first letter.
-func spotScope(id string) Scope {
+func spotScope(id string) firn.Scope {
 	_, name, err := tuple.TakeString(id)
 	if err != nil || name == "" {
-		return Scope{}
+		return firn.Scope{}
 	}
-	return Scope{Group: name[:1], Member: name[1:]}
+	return firn.Scope{Group: name[:1], Member: name[1:]}
 }
 
 // pastIDs are the documents whose ids do not change. Parts and spots come and
@@ -85,11 +88,11 @@ var pastIDs = map[string][]string{
 var (
 	spotNames = []string{"a1", "a2", "b1", "c1"}
 
-	pastScopes = []Scope{
+	pastScopes = []firn.Scope{
 		{}, {Group: "notes"}, {Group: "notes", Member: "n1"}, {Group: "notes", Member: "n2"}, {Group: "a"}, {Group: "a", Member: "1"}, {Group: "b"}, {Group: "b", Member: "1"},
 		{Group: "owners"}, {Group: "owners", Member: "o0"}, {Group: "owners", Member: "o1"},
 	}
-	pastPolicies = []*Retention{
+	pastPolicies = []*firn.Retention{
 		nil, nil, {}, {Off: true}, {Age: 2 * time.Second}, {Age: 20 * time.Second}, {Versions: 1}, {Versions: 3},
 	}
 )
@@ -102,26 +105,26 @@ func (d documentName) String() string { return fmt.Sprintf("%s %q", d.table, d.i
 // past drives a store that forgets, and the model, which does not.
 type past struct {
 	*testing.T
-	*Store
+	*firn.Store
 	rng    *rand.Rand
 	path   string
-	opts   Options
+	opts   firn.Options
 	now    time.Time
 	always bool // compact after every commit
 
 	models   map[string]model // by table
-	log      []Timestamp
+	log      []firn.Timestamp
 	uid      int
-	policies map[Scope]Retention
-	holds    map[string]Hold
+	policies map[firn.Scope]firn.Retention
+	holds    map[string]firn.Hold
 
 	// What may be forgotten: of a scope, of a document by its versions, and of
 	// a range of a group because a policy in it counts.
-	scopes    map[Scope]Timestamp
-	documents map[documentName]Timestamp
-	counted   map[string]Timestamp
+	scopes    map[firn.Scope]firn.Timestamp
+	documents map[documentName]firn.Timestamp
+	counted   map[string]firn.Timestamp
 
-	before map[Scope]Timestamp // Oldest of the scopes before the snapshot at hand was made
+	before map[firn.Scope]firn.Timestamp // Oldest of the scopes before the snapshot at hand was made
 
 	exact, refused, versions int      // reads
 	trace                    []string // what was done to the store, but for writes
@@ -131,12 +134,12 @@ func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 	seed := seed.Fixed(t, 1)
 	for _, memory := range []int64{0, -1, 6 << 10} {
 		for _, tail := range []int{0, 1, 7} {
-			if (raceEnabled || testing.Short()) && tail != 1 {
+			if (race.Enabled || testing.Short()) && tail != 1 {
 				continue // the others take as long again, six times
 			}
 			for _, always := range []bool{false, true} {
 				t.Run(fmt.Sprintf("memory=%d/tail=%d/always=%t", memory, tail, always), func(t *testing.T) {
-					p := newPast(t, seed, Options{Memory: memory, TailEntries: tail})
+					p := newPast(t, seed, firn.Options{Memory: memory, TailEntries: tail})
 					p.always = always
 					for range 400 {
 						p.step()
@@ -148,16 +151,16 @@ func TestStoreThatForgetsAgreesWithModel(t *testing.T) {
 	}
 }
 
-func newPast(t *testing.T, seed seed.Value, o Options) *past {
+func newPast(t *testing.T, seed seed.Value, o firn.Options) *past {
 	p := &past{
 		T: t, rng: seed.Rand(3), path: filepath.Join(t.TempDir(), "past.db"), now: time.UnixMicro(1_000_000_000),
-		models: map[string]model{}, policies: map[Scope]Retention{}, holds: map[string]Hold{},
-		scopes: map[Scope]Timestamp{}, documents: map[documentName]Timestamp{}, counted: map[string]Timestamp{},
+		models: map[string]model{}, policies: map[firn.Scope]firn.Retention{}, holds: map[string]firn.Hold{},
+		scopes: map[firn.Scope]firn.Timestamp{}, documents: map[documentName]firn.Timestamp{}, counted: map[string]firn.Timestamp{},
 	}
 	for _, spec := range pastTables() {
 		p.models[spec.Name] = model{}
 	}
-	o.Tables, o.Durability, o.Now = pastTables(), None, func() time.Time { return p.now }
+	o.Tables, o.Durability, o.Now = pastTables(), firn.None, func() time.Time { return p.now }
 	p.opts = o
 	p.reopen()
 	t.Cleanup(func() {
@@ -175,7 +178,7 @@ func (p *past) reopen() {
 		p.must(p.Close())
 	}
 	p.opts.CompactByHand = true
-	s, err := Open(p.path, p.opts)
+	s, err := firn.Open(p.path, p.opts)
 	p.must(err)
 	p.Store = s
 }
@@ -222,10 +225,10 @@ func (p *past) step() {
 }
 
 // newest is the newest commit: one that sets a policy or a hold is one, too.
-func (p *past) newest() Timestamp { return p.Bounds().Newest }
+func (p *past) newest() firn.Timestamp { return p.Bounds().Newest }
 
 // held is the oldest moment that is held now.
-func (p *past) held() Timestamp {
+func (p *past) held() firn.Timestamp {
 	held := schema.MaxTimestamp
 	for _, h := range p.holds {
 		if h.Until.After(p.now) {
@@ -236,22 +239,22 @@ func (p *past) held() Timestamp {
 }
 
 // policy is the one that holds for a scope.
-func (p *past) policy(s Scope) Retention {
-	for _, tier := range []Scope{s, {Group: s.Group}, {}} {
+func (p *past) policy(s firn.Scope) firn.Retention {
+	for _, tier := range []firn.Scope{s, {Group: s.Group}, {}} {
 		if r, ok := p.policies[tier]; ok {
 			return r
 		}
 	}
-	return Retention{}
+	return firn.Retention{}
 }
 
 // each calls fn for every document that there ever was, and those that there
 // may be, with their scopes; not for those that follow others.
-func (p *past) each(fn func(name documentName, scope Scope)) {
+func (p *past) each(fn func(name documentName, scope firn.Scope)) {
 	for table, ids := range pastIDs {
 		for _, id := range ids {
-			if t := p.Table(table); !t.follows() {
-				fn(documentName{table, id}, t.scope(id))
+			if t := inside.Of(p.Store).Table(table); !t.Shared && (!t.Owned || t.Scope != nil) {
+				fn(documentName{table, id}, t.ScopeOf(id))
 			}
 		}
 	}
@@ -263,8 +266,8 @@ func (p *past) each(fn func(name documentName, scope Scope)) {
 // grow says how much may be forgotten by now.
 func (p *past) grow() {
 	held := p.held()
-	reach := func(to Timestamp) Timestamp { return min(to, held) }
-	raise := func(scope Scope) {
+	reach := func(to firn.Timestamp) firn.Timestamp { return min(to, held) }
+	raise := func(scope firn.Scope) {
 		switch r := p.policy(scope); {
 		case r.Off:
 			p.scopes[scope] = max(p.scopes[scope], reach(p.newest()))
@@ -277,7 +280,7 @@ func (p *past) grow() {
 	for _, scope := range pastScopes {
 		raise(scope)
 	}
-	p.each(func(name documentName, scope Scope) {
+	p.each(func(name documentName, scope firn.Scope) {
 		raise(scope)
 		if nth := p.nth(name, p.policy(scope).Versions); nth > 0 {
 			p.documents[name] = max(p.documents[name], reach(nth))
@@ -286,7 +289,7 @@ func (p *past) grow() {
 }
 
 // nth is the n-th newest version of a document, 0 if there is none.
-func (p *past) nth(name documentName, n int) Timestamp {
+func (p *past) nth(name documentName, n int) firn.Timestamp {
 	versions := p.models[name.table][name.id]
 	if n == 0 || len(versions) < n {
 		return 0
@@ -295,12 +298,12 @@ func (p *past) nth(name documentName, n int) Timestamp {
 }
 
 // allowed is the moment from which on a document must be readable.
-func (p *past) allowed(name documentName, scope Scope) Timestamp {
+func (p *past) allowed(name documentName, scope firn.Scope) firn.Timestamp {
 	return max(p.scopes[scope], p.documents[name])
 }
 
 // allowedRange is that of all documents of a group; "": of all groups.
-func (p *past) allowedRange(group string) (from Timestamp) {
+func (p *past) allowedRange(group string) (from firn.Timestamp) {
 	for scope, ts := range p.scopes {
 		if group == "" || scope.Group == group || scope.Group == "" {
 			from = max(from, ts)
@@ -315,19 +318,19 @@ func (p *past) allowedRange(group string) (from Timestamp) {
 }
 
 // forgetAll says that everything may be forgotten up to ts.
-func (p *past) forgetAll(ts Timestamp) {
+func (p *past) forgetAll(ts firn.Timestamp) {
 	for _, scope := range pastScopes {
 		p.scopes[scope] = max(p.scopes[scope], ts)
 	}
-	p.each(func(_ documentName, scope Scope) { p.scopes[scope] = max(p.scopes[scope], ts) })
+	p.each(func(_ documentName, scope firn.Scope) { p.scopes[scope] = max(p.scopes[scope], ts) })
 	for _, id := range spotNames { // in spaces to come
-		scope := Scope{Group: id[:1], Member: id[1:]}
+		scope := firn.Scope{Group: id[:1], Member: id[1:]}
 		p.scopes[scope] = max(p.scopes[scope], ts)
 	}
 }
 
 // moment is one that matters: of a commit, of a horizon, or next to it.
-func (p *past) moment() Timestamp {
+func (p *past) moment() firn.Timestamp {
 	ts := p.Bounds().Oldest
 	switch n := p.rng.IntN(4); {
 	case n == 0:
@@ -337,7 +340,7 @@ func (p *past) moment() Timestamp {
 	case len(p.log) > 0:
 		ts = p.log[p.rng.IntN(len(p.log))]
 	}
-	return ts - Timestamp(p.rng.IntN(2)*p.rng.IntN(2))
+	return ts - firn.Timestamp(p.rng.IntN(2)*p.rng.IntN(2))
 }
 
 func (p *past) compact() {
@@ -356,12 +359,12 @@ func (p *past) setPolicy() {
 	// holds; another one begins where all that is left can be read.
 	// And one that has passed what is held, as the policy of others, does not
 	// come back for those who get it.
-	all := map[Scope]bool{}
-	p.each(func(_ documentName, of Scope) { all[of] = true })
+	all := map[firn.Scope]bool{}
+	p.each(func(_ documentName, of firn.Scope) { all[of] = true })
 	for _, of := range pastScopes {
 		all[of] = true
 	}
-	counted := map[Scope]bool{}
+	counted := map[firn.Scope]bool{}
 	for of := range all {
 		counted[of] = p.policy(of).Versions > 0
 	}
@@ -383,8 +386,8 @@ func (p *past) setPolicy() {
 }
 
 // inherited is what may be forgotten of the tiers that a scope follows.
-func (p *past) inherited(s Scope) (to Timestamp) {
-	for _, tier := range []Scope{s, {Group: s.Group}, {}} {
+func (p *past) inherited(s firn.Scope) (to firn.Timestamp) {
+	for _, tier := range []firn.Scope{s, {Group: s.Group}, {}} {
 		if to = max(to, p.scopes[tier]); p.hasPolicy(tier) {
 			break
 		}
@@ -392,7 +395,7 @@ func (p *past) inherited(s Scope) (to Timestamp) {
 	return to
 }
 
-func (p *past) hasPolicy(s Scope) bool {
+func (p *past) hasPolicy(s firn.Scope) bool {
 	_, ok := p.policies[s]
 	return ok
 }
@@ -407,13 +410,13 @@ func (p *past) hold() {
 		delete(p.holds, name)
 		return
 	}
-	h := Hold{Name: fmt.Sprint("h", p.rng.IntN(3)), At: p.Bounds().Newest, Until: p.now.Add(time.Duration(1+p.rng.IntN(5)) * time.Second)}
+	h := firn.Hold{Name: fmt.Sprint("h", p.rng.IntN(3)), At: p.Bounds().Newest, Until: p.now.Add(time.Duration(1+p.rng.IntN(5)) * time.Second)}
 	if p.rng.IntN(2) == 0 {
 		h.At = p.moment()
 	}
 	p.did("hold %+v", h)
 	err := p.Store.Hold(p.Context(), h)
-	if errors.Is(err, ErrCompacted) {
+	if errors.Is(err, firn.ErrCompacted) {
 		return
 	}
 	p.must(err)
@@ -433,7 +436,7 @@ func (p *past) forget() {
 	p.Helper()
 	table := []string{"notes", "rooms", "owners"}[p.rng.IntN(3)]
 	id := pastIDs[table][p.rng.IntN(4)]
-	scope, to := p.Table(table).scope(id), p.moment()
+	scope, to := inside.Of(p.Store).Table(table).ScopeOf(id), p.moment()
 	p.scopes[scope] = max(p.scopes[scope], min(to, p.held()))
 	p.did("forget %s %s %d", table, id, to)
 	_, err := p.Forget(p.Context(), p.Table(table), []byte(id), to)
@@ -474,7 +477,7 @@ func (p *past) write() {
 			return // two of a kind may contradict each other
 		}
 	}
-	ts, err := p.Update(p.Context(), func(tx *Tx) error {
+	ts, err := p.Update(p.Context(), func(tx *firn.Tx) error {
 		for _, name := range order {
 			t, err := p.Table(name.table), error(nil)
 			if value := once[name]; value == "" {
@@ -518,7 +521,7 @@ func (p *past) partNames() []string { return []string{"1", "2", "3"}[p.rng.IntN(
 func (p *past) spotNames() []string { return spotNames[p.rng.IntN(len(spotNames)):] }
 
 // owned is the range that an owner has at a moment, "" for none.
-func (p *past) owned(table, id string, ts Timestamp) string {
+func (p *past) owned(table, id string, ts firn.Timestamp) string {
 	if v, ok := p.models[table].at(id, ts); ok && !v.deleted {
 		return v.value
 	}

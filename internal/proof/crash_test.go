@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // The rule: a crash leaves exactly the commits up to some moment, everything
 // that was acknowledged is among them, and the file is sound.
@@ -14,14 +14,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/crashvfs"
+	"github.com/firndb/firn/internal/inside"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
 // crashCommit is one acknowledged commit.
 type crashCommit struct {
-	ts      Timestamp
+	ts      firn.Timestamp
 	changes map[string]modelVersion
 	point   int64 // what had been written of it all when it was acknowledged
 }
@@ -54,7 +56,7 @@ func (c *crashLog) acknowledged(point int64) int {
 
 // write commits one to six random changes; point tells where that got to. An
 // error of the commit leaves the history as it was.
-func (c *crashLog) write(s *Store, random *rand.Rand, point func() int64) error {
+func (c *crashLog) write(s *firn.Store, random *rand.Rand, point func() int64) error {
 	things, changes := s.Table("things"), map[string]modelVersion{}
 	for range 1 + random.IntN(6) {
 		id := string(thingID(random.IntN(modelGroups), random.IntN(modelThings)))
@@ -65,7 +67,7 @@ func (c *crashLog) write(s *Store, random *rand.Rand, point func() int64) error 
 			changes[id] = modelVersion{value: fmt.Sprintf("%s:%0*d", colors[random.IntN(len(colors))], random.IntN(300), 7)}
 		}
 	}
-	ts, err := s.Update(context.Background(), func(tx *Tx) error {
+	ts, err := s.Update(context.Background(), func(tx *firn.Tx) error {
 		for id, v := range changes {
 			err := error(nil)
 			if v.deleted {
@@ -93,8 +95,8 @@ func (c *crashLog) write(s *Store, random *rand.Rand, point func() int64) error 
 
 // crashOptions make merges frequent and memory scarce, so that the file is
 // what answers.
-func crashOptions(d Durability) Options {
-	return Options{Tables: modelTables(), Durability: d, Memory: -1, TailEntries: 8}
+func crashOptions(d firn.Durability) firn.Options {
+	return firn.Options{Tables: modelTables(), Durability: d, Memory: -1, TailEntries: 8}
 }
 
 // recovered opens what a crash left at path, and says how many commits are
@@ -102,14 +104,14 @@ func crashOptions(d Durability) Options {
 // file is not sound, or if it cannot be written any more. The wall clock has
 // stepped back a day since.
 func (c *crashLog) recovered(t *testing.T, path string, random *rand.Rand) (n int, err error) {
-	o := crashOptions(None)
+	o := crashOptions(firn.None)
 	o.Now = func() time.Time { return time.Now().Add(-24 * time.Hour) }
-	s, err := Open(path, o)
+	s, err := firn.Open(path, o)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	newest := s.head.Newest()
+	newest := inside.Of(s).Head.Newest()
 	for n < len(c.commits) && c.commits[n].ts <= newest {
 		n++
 	}
@@ -119,7 +121,7 @@ func (c *crashLog) recovered(t *testing.T, path string, random *rand.Rand) (n in
 	if err := c.compare(t, s, n, random); err != nil {
 		return n, err
 	}
-	problems, err := Check(path, func(problem string) { t.Log(problem) })
+	problems, err := firn.Check(path, func(problem string) { t.Log(problem) })
 	if err != nil || problems > 0 {
 		return n, fmt.Errorf("check: %d problems, %w", problems, err)
 	}
@@ -135,7 +137,7 @@ func (c *crashLog) recovered(t *testing.T, path string, random *rand.Rand) (n in
 
 // compare reads a store in which the first n commits should be, and nothing
 // else.
-func (c *crashLog) compare(t *testing.T, s *Store, n int, random *rand.Rand) (err error) {
+func (c *crashLog) compare(t *testing.T, s *firn.Store, n int, random *rand.Rand) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // history.failf
 			err = fmt.Errorf("with %d commits: %v", n, p)
@@ -149,7 +151,7 @@ func (c *crashLog) compare(t *testing.T, s *Store, n int, random *rand.Rand) (er
 				return fmt.Errorf("with %d commits: versions of %x: got %v, %w, want %v", n, id, got, err, h.model[string(id)])
 			}
 		}
-		if err := s.View(func(snap *Snapshot) error {
+		if err := s.View(func(snap *firn.Snapshot) error {
 			h.checkGroup(snap, h.model, group, schema.MaxTimestamp)
 			return nil
 		}); err != nil {
@@ -160,15 +162,15 @@ func (c *crashLog) compare(t *testing.T, s *Store, n int, random *rand.Rand) (er
 		return nil
 	}
 	past := c.commits[random.IntN(n)].ts
-	return s.At(past, func(snap *Snapshot) error {
+	return s.At(past, func(snap *firn.Snapshot) error {
 		h.checkGroup(snap, h.model, random.IntN(modelGroups), past)
 		return nil
 	})
 }
 
-func crashVersions(s *Store, id []byte) (found []modelVersion, err error) {
-	err = s.View(func(snap *Snapshot) error {
-		for doc, err := range snap.Versions(s.Table("things"), id, VersionRange{}) {
+func crashVersions(s *firn.Store, id []byte) (found []modelVersion, err error) {
+	err = s.View(func(snap *firn.Snapshot) error {
+		for doc, err := range snap.Versions(s.Table("things"), id, firn.VersionRange{}) {
 			if err != nil {
 				return err
 			}
@@ -203,17 +205,17 @@ func (w written) leave(t *testing.T, walBytes int64) (path string) {
 func record(t *testing.T, random *rand.Rand, commits int) (c *crashLog, w written, ok bool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "whole.db")
-	s := openAt(t, path, crashOptions(None))
+	s := openAt(t, path, crashOptions(firn.None))
 	c = &crashLog{now: model{}}
 	for n := range commits {
-		if err := c.write(s, random, s.engine.WALBytes); err != nil {
+		if err := c.write(s, random, inside.Of(s).Engine.WALBytes); err != nil {
 			t.Fatal(err)
 		}
 		if n > 0 && c.commits[n].point <= c.commits[n-1].point {
 			return nil, w, false
 		}
 	}
-	err := s.writer.Maintain(t.Context(), func(schema.Appender) (err error) {
+	err := inside.Of(s).Writer.Maintain(t.Context(), func(schema.Appender) (err error) {
 		if w.db, err = os.ReadFile(path); err != nil {
 			return err
 		}
@@ -264,7 +266,7 @@ func TestLogCutAnywhere(t *testing.T) {
 
 // powered writes a history on a disk that can lose power, checkpointing now
 // and then.
-func powered(t *testing.T, random *rand.Rand, d Durability, commits int) (*crashvfs.Disk, *crashLog) {
+func powered(t *testing.T, random *rand.Rand, d firn.Durability, commits int) (*crashvfs.Disk, *crashLog) {
 	t.Helper()
 	disk := crashDisk(t)
 	s := openOn(t, filepath.Join(t.TempDir(), "power.db"), schema.Options{VFS: disk.Name()}, crashOptions(d))
@@ -276,7 +278,7 @@ func powered(t *testing.T, random *rand.Rand, d Durability, commits int) (*crash
 		if random.IntN(5) > 0 {
 			continue
 		}
-		err := s.writer.Maintain(t.Context(), func(a schema.Appender) error {
+		err := inside.Of(s).Writer.Maintain(t.Context(), func(a schema.Appender) error {
 			_, err := a.Checkpoint()
 			if random.IntN(2) == 0 {
 				_, err = a.Truncate()
@@ -319,7 +321,7 @@ func cutPoints(disk *crashvfs.Disk, c *crashLog, random *rand.Rand) []int {
 func TestPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	random := seededRandom(t)
-	disk, c := powered(t, random, Always, 24)
+	disk, c := powered(t, random, firn.Always, 24)
 	cutPower(t, disk, c, cutPoints(disk, c, random), crashvfs.Cut{}, random, func(point, n, acknowledged int, err error) {
 		if err != nil || n < acknowledged {
 			t.Errorf("power cut at %d: got %d commits, %v, want the first %d or more", point, n, err, acknowledged)
@@ -332,7 +334,7 @@ func TestPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 func TestPowerCutTakesNewestOnly(t *testing.T) {
 	t.Parallel()
 	random := seededRandom(t)
-	disk, c := powered(t, random, None, 24)
+	disk, c := powered(t, random, firn.None, 24)
 	lost := 0
 	cutPower(t, disk, c, cutPoints(disk, c, random), crashvfs.Cut{}, random, func(point, n, acknowledged int, err error) {
 		if err != nil {
@@ -350,7 +352,7 @@ func TestPowerCutTakesNewestOnly(t *testing.T) {
 func TestLyingDiskIsFoundOut(t *testing.T) {
 	t.Parallel()
 	random := seededRandom(t)
-	disk, c := powered(t, random, Always, 10)
+	disk, c := powered(t, random, firn.Always, 10)
 	failed := 0
 	cutPower(t, disk, c, cutPoints(disk, c, random), crashvfs.Cut{IgnoreSync: true}, random, func(_, n, acknowledged int, err error) {
 		if err != nil || n < acknowledged {

@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // The rule: a scope can be read from its own horizon on, exactly; and what is
 // forgotten once stays forgotten, whatever its policy becomes.
@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/inside"
 	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
@@ -22,7 +23,7 @@ import (
 // the ids of rooms are a letter, its group, and a name; walls belong to rooms.
 type lab struct {
 	*testing.T
-	*Store
+	*firn.Store
 	path string
 	now  time.Time
 }
@@ -40,20 +41,20 @@ func newLab(t *testing.T) *lab {
 
 func (l *lab) open() {
 	l.Helper()
-	room := func(id string) Scope {
+	room := func(id string) firn.Scope {
 		if id == "" {
-			return Scope{}
+			return firn.Scope{}
 		}
-		return Scope{Group: id[:1], Member: id[1:]}
+		return firn.Scope{Group: id[:1], Member: id[1:]}
 	}
 	var err error
-	l.Store, err = Open(l.path, Options{
-		Durability:    None,
+	l.Store, err = firn.Open(l.path, firn.Options{
+		Durability:    firn.None,
 		CompactByHand: true,
 		Now:           func() time.Time { return l.now },
-		Tables: []TableSpec{
+		Tables: []firn.TableSpec{
 			{Name: "notes"},
-			{Name: "rooms", Scope: room, Indexes: []IndexSpec{{Name: "all", Keys: func(id string, _ []byte, add func([]byte)) { add([]byte(id)) }}}},
+			{Name: "rooms", Scope: room, Indexes: []firn.IndexSpec{{Name: "all", Keys: func(id string, _ []byte, add func([]byte)) { add([]byte(id)) }}}},
 			{Name: "walls", Owned: true},
 		},
 	})
@@ -71,7 +72,7 @@ func (l *lab) reopen() {
 }
 
 // write commits values under one id, a millisecond apart.
-func (l *lab) write(table, id string, values ...string) (written []Timestamp) {
+func (l *lab) write(table, id string, values ...string) (written []firn.Timestamp) {
 	l.Helper()
 	for _, v := range values {
 		l.now = l.now.Add(time.Millisecond)
@@ -80,7 +81,7 @@ func (l *lab) write(table, id string, values ...string) (written []Timestamp) {
 	return written
 }
 
-func (l *lab) set(scope Scope, r *Retention) {
+func (l *lab) set(scope firn.Scope, r *firn.Retention) {
 	l.Helper()
 	if err := l.SetRetention(l.Context(), scope, r); err != nil {
 		l.Fatal(err)
@@ -88,14 +89,14 @@ func (l *lab) set(scope Scope, r *Retention) {
 }
 
 // passed is what the compactor does: the policy was applied up to ts.
-func (l *lab) passed(p Retention, ts Timestamp) {
+func (l *lab) passed(p firn.Retention, ts firn.Timestamp) {
 	l.Helper()
 	horizon := ts
 	if p.Versions > 0 {
 		horizon = 0 // each document has its own
 	}
 	text := fmt.Sprintf(`{%q:{"horizon":%d,"cursor":%d,"applied":%d}}`, p, horizon, ts, ts)
-	if err := l.writer.Exec(l.Context(), func(a schema.Appender) error {
+	if err := inside.Of(l.Store).Writer.Exec(l.Context(), func(a schema.Appender) error {
 		return a.SetGlobal(retention.ClassesGlobal, text)
 	}); err != nil {
 		l.Fatal(err)
@@ -104,17 +105,17 @@ func (l *lab) passed(p Retention, ts Timestamp) {
 }
 
 // at is what a document was, or why that is not known.
-func (l *lab) at(ts Timestamp, table, id string) (got string) {
+func (l *lab) at(ts firn.Timestamp, table, id string) (got string) {
 	l.Helper()
-	err := l.At(ts, func(s *Snapshot) error {
+	err := l.At(ts, func(s *firn.Snapshot) error {
 		got = valueOf(s, l.Table(table), id)
 		return nil
 	})
 	return told([]string{got}, err)
 }
 
-func compactedAt(asked, oldest Timestamp) string {
-	return (&CompactedError{Asked: asked, Oldest: oldest}).Error()
+func compactedAt(asked, oldest firn.Timestamp) string {
+	return (&firn.CompactedError{Asked: asked, Oldest: oldest}).Error()
 }
 
 func (l *lab) want(what, got, want string) {
@@ -126,11 +127,11 @@ func (l *lab) want(what, got, want string) {
 
 func TestPoliciesComeInThreeTiers(t *testing.T) {
 	l := newLab(t)
-	day, five, off := Retention{Age: 24 * time.Hour}, Retention{Versions: 5}, Retention{Off: true}
-	ada, group := Scope{Group: "notes", Member: "ada"}, Scope{Group: "notes"}
+	day, five, off := firn.Retention{Age: 24 * time.Hour}, firn.Retention{Versions: 5}, firn.Retention{Off: true}
+	ada, group := firn.Scope{Group: "notes", Member: "ada"}, firn.Scope{Group: "notes"}
 	told := func() string {
 		var lines []string
-		for _, scope := range []Scope{ada, group, {Group: "other", Member: "x"}} {
+		for _, scope := range []firn.Scope{ada, group, {Group: "other", Member: "x"}} {
 			policy, tier := l.Retention(scope)
 			lines = append(lines, fmt.Sprintf("%s of %q/%q", policy, tier.Group, tier.Member))
 		}
@@ -140,16 +141,16 @@ func TestPoliciesComeInThreeTiers(t *testing.T) {
 		return strings.Join(lines, "; ")
 	}
 	for _, step := range []struct {
-		scope  Scope
-		policy *Retention
+		scope  firn.Scope
+		policy *firn.Retention
 		want   string
 	}{
 		{ada, nil, `unlimited of ""/""; unlimited of ""/""; unlimited of ""/""`},
-		{Scope{}, &day, `time 24h0m0s of ""/""; time 24h0m0s of ""/""; time 24h0m0s of ""/""; ""/"": time 24h0m0s`},
+		{firn.Scope{}, &day, `time 24h0m0s of ""/""; time 24h0m0s of ""/""; time 24h0m0s of ""/""; ""/"": time 24h0m0s`},
 		{group, &five, `count 5 of "notes"/""; count 5 of "notes"/""; time 24h0m0s of ""/""; ""/"": time 24h0m0s; "notes"/"": count 5`},
 		{ada, &off, `off of "notes"/"ada"; count 5 of "notes"/""; time 24h0m0s of ""/""; ""/"": time 24h0m0s; "notes"/"": count 5; "notes"/"ada": off`},
-		{Scope{}, nil, `off of "notes"/"ada"; count 5 of "notes"/""; unlimited of ""/""; "notes"/"": count 5; "notes"/"ada": off`},
-		{group, &Retention{}, `off of "notes"/"ada"; unlimited of "notes"/""; unlimited of ""/""; "notes"/"": unlimited; "notes"/"ada": off`},
+		{firn.Scope{}, nil, `off of "notes"/"ada"; count 5 of "notes"/""; unlimited of ""/""; "notes"/"": count 5; "notes"/"ada": off`},
+		{group, &firn.Retention{}, `off of "notes"/"ada"; unlimited of "notes"/""; unlimited of ""/""; "notes"/"": unlimited; "notes"/"ada": off`},
 		{ada, nil, `unlimited of "notes"/""; unlimited of "notes"/""; unlimited of ""/""; "notes"/"": unlimited`},
 	} {
 		l.set(step.scope, step.policy)
@@ -159,8 +160,8 @@ func TestPoliciesComeInThreeTiers(t *testing.T) {
 	}
 	// What was set when is history itself.
 	records := 0
-	if err := l.View(func(s *Snapshot) error {
-		for _, err := range s.Versions(l.Table("firn.retention"), retention.RecordID(group), VersionRange{}) {
+	if err := l.View(func(s *firn.Snapshot) error {
+		for _, err := range s.Versions(l.Table("firn.retention"), retention.RecordID(group), firn.VersionRange{}) {
 			if records++; err != nil {
 				return err
 			}
@@ -175,8 +176,8 @@ func TestPoliciesComeInThreeTiers(t *testing.T) {
 // removing it does not bring back what that had let go.
 func TestTheStartOfAScopeNeverMovesBack(t *testing.T) {
 	l := newLab(t)
-	hour := Retention{Age: time.Hour}
-	ada := Scope{Group: "notes", Member: "ada"}
+	hour := firn.Retention{Age: time.Hour}
+	ada := firn.Scope{Group: "notes", Member: "ada"}
 	written := l.write("notes", "ada", "1", "2", "3", "4")
 	l.set(ada, &hour)
 	l.want("before anything is forgotten", l.at(written[0], "notes", "ada"), "1")
@@ -187,68 +188,68 @@ func TestTheStartOfAScopeNeverMovesBack(t *testing.T) {
 		change func()
 	}{
 		{"as it is", func() {}},
-		{"kept for longer", func() { l.set(ada, &Retention{Age: 48 * time.Hour}) }},
-		{"unlimited", func() { l.set(ada, &Retention{}) }},
+		{"kept for longer", func() { l.set(ada, &firn.Retention{Age: 48 * time.Hour}) }},
+		{"unlimited", func() { l.set(ada, &firn.Retention{}) }},
 		{"inherited", func() { l.set(ada, nil) }},
 		{"inherited twice", func() { l.set(ada, nil) }},
 		{"set again", func() { l.set(ada, &hour) }},
 		{"inherited again", func() { l.set(ada, nil) }},
-		{"from the store", func() { l.set(Scope{}, &Retention{}) }},
+		{"from the store", func() { l.set(firn.Scope{}, &firn.Retention{}) }},
 	} {
 		step.change()
 		for range 2 {
 			l.want(step.what+", forgotten", l.at(written[1], "notes", "ada"), forgotten)
 			l.want(step.what+", horizon", l.at(written[2], "notes", "ada"), "3")
-			l.want(step.what+", a neighbour", l.at(written[1], "notes", "bob"), ErrNotFound.Error())
+			l.want(step.what+", a neighbour", l.at(written[1], "notes", "bob"), firn.ErrNotFound.Error())
 			l.reopen()
 		}
 	}
 	// Once the store has forgotten as much, the record says nothing more.
-	if err := l.moveHorizon(t.Context(), written[3]); err != nil {
+	if err := moveHorizon(t.Context(), l.Store, written[3]); err != nil {
 		t.Fatal(err)
 	}
-	l.set(Scope{Group: "other"}, &hour)
-	if _, ok := l.state.Record(ada); ok {
+	l.set(firn.Scope{Group: "other"}, &hour)
+	if _, ok := inside.Of(l.Store).State.Record(ada); ok {
 		t.Error("a record that starts before what it inherits: got it, want none")
 	}
 	l.want("with the store's horizon", l.at(written[2], "notes", "ada"), compactedAt(written[2], written[3]))
 	l.reopen()
-	if _, ok := l.state.Record(ada); ok {
+	if _, ok := inside.Of(l.Store).State.Record(ada); ok {
 		t.Error("a spent record after opening again: got it, want none")
 	}
 }
 
 func TestEachScopeHasAHorizonOfItsOwn(t *testing.T) {
 	l := newLab(t)
-	hour, off := Retention{Age: time.Hour}, Retention{Off: true}
+	hour, off := firn.Retention{Age: time.Hour}, firn.Retention{Off: true}
 	a := l.write("rooms", "akitchen", "a1", "a2", "a3")
 	b := l.write("rooms", "bhall", "b1", "b2")
 	l.write("walls", "north", "brick")
-	l.set(Scope{Group: "a"}, &hour)
-	l.set(Scope{Group: "b", Member: "hall"}, &off)
-	l.set(Scope{Group: "walls"}, &hour) // says nothing: rooms own them
+	l.set(firn.Scope{Group: "a"}, &hour)
+	l.set(firn.Scope{Group: "b", Member: "hall"}, &off)
+	l.set(firn.Scope{Group: "walls"}, &hour) // says nothing: rooms own them
 	l.passed(hour, a[1])
 	for _, tt := range []struct {
-		ts        Timestamp
+		ts        firn.Timestamp
 		table, id string
 		want      string
 	}{
 		{a[0], "rooms", "akitchen", compactedAt(a[0], a[1])},
 		{a[0], "rooms", "acellar", compactedAt(a[0], a[1])},
 		{a[1], "rooms", "akitchen", "a2"},
-		{a[0], "rooms", "bhall", ErrNotFound.Error()},
+		{a[0], "rooms", "bhall", firn.ErrNotFound.Error()},
 		{b[0], "rooms", "bhall", "b1"},
-		{a[0], "notes", "x", ErrNotFound.Error()},
-		{a[0], "walls", "north", ErrNotFound.Error()},
-		{l.Bounds().Oldest, "notes", "x", ErrNotFound.Error()},
+		{a[0], "notes", "x", firn.ErrNotFound.Error()},
+		{a[0], "walls", "north", firn.ErrNotFound.Error()},
+		{l.Bounds().Oldest, "notes", "x", firn.ErrNotFound.Error()},
 		{l.Bounds().Oldest - 1, "notes", "x", compactedAt(l.Bounds().Oldest-1, l.Bounds().Oldest)},
 	} {
 		l.want(fmt.Sprintf("%s at %d", tt.id, tt.ts), l.at(tt.ts, tt.table, tt.id), tt.want)
 	}
-	if got := l.Oldest(Scope{Group: "a", Member: "cellar"}); got != a[1] {
+	if got := l.Oldest(firn.Scope{Group: "a", Member: "cellar"}); got != a[1] {
 		t.Errorf("oldest of a member: got %d, want %d", got, a[1])
 	}
-	if got, want := l.Bounds().Oldest, l.Oldest(Scope{Group: "b"}); got != want || got >= a[0] {
+	if got, want := l.Bounds().Oldest, l.Oldest(firn.Scope{Group: "b"}); got != want || got >= a[0] {
 		t.Errorf("oldest of the store: got %d, want %d", got, want)
 	}
 	forgotten := map[bool]string{true: compactedAt(a[0], a[1]), false: "ok"}
@@ -261,63 +262,67 @@ func TestEachScopeHasAHorizonOfItsOwn(t *testing.T) {
 
 // rangeReads are reads of ranges. Those that begin with "no: " touch a scope of
 // group a.
-func rangeReads(l *lab) map[string]func(*Snapshot) error {
+func rangeReads(l *lab) map[string]func(*firn.Snapshot) error {
 	rooms, notes := l.Table("rooms"), l.Table("notes")
 	compacted := func(err error) error { // the ids are no tuples, so there are no ordered ranges
-		if errors.Is(err, ErrCompacted) {
+		if errors.Is(err, firn.ErrCompacted) {
 			return err
 		}
 		return nil
 	}
-	scan := func(r Range) func(*Snapshot) error { return func(s *Snapshot) error { return first(s.Scan(r)) } }
-	return map[string]func(*Snapshot) error{
-		"no: all rooms":             scan(Range{Index: rooms.ByID()}),
-		"no: rooms of a":            scan(Range{Index: rooms.ByID(), Prefix: []byte("a")}),
-		"no: kitchens":              scan(Range{Index: rooms.ByID(), Prefix: []byte("akit")}),
-		"no: from a on":             scan(Range{Index: rooms.ByID(), From: []byte("a"), To: []byte("b")}),
-		"no: from b without an end": scan(Range{Index: rooms.ByID(), From: []byte("b")}),
-		"no: a declared index":      scan(Range{Index: rooms.Index("all"), Prefix: []byte("b")}),
-		"rooms of b":                scan(Range{Index: rooms.ByID(), Prefix: []byte("b")}),
-		"from b to c":               scan(Range{Index: rooms.ByID(), From: []byte("b"), To: []byte("c")}),
-		"notes":                     scan(Range{Index: notes.ByID()}),
-		"walls":                     scan(Range{Index: l.Table("walls").ByID()}),
-		"no: keys":                  func(s *Snapshot) error { return first(s.Keys(Range{Index: rooms.ByID()}, 0)) },
-		"no: last":                  func(s *Snapshot) error { _, err := s.Last(rooms, []byte("akitchen")); return err },
-		"no: versions": func(s *Snapshot) error {
-			return first(s.Versions(rooms, []byte("akitchen"), VersionRange{}))
+	scan := func(r firn.Range) func(*firn.Snapshot) error {
+		return func(s *firn.Snapshot) error { return first(s.Scan(r)) }
+	}
+	return map[string]func(*firn.Snapshot) error{
+		"no: all rooms":             scan(firn.Range{Index: rooms.ByID()}),
+		"no: rooms of a":            scan(firn.Range{Index: rooms.ByID(), Prefix: []byte("a")}),
+		"no: kitchens":              scan(firn.Range{Index: rooms.ByID(), Prefix: []byte("akit")}),
+		"no: from a on":             scan(firn.Range{Index: rooms.ByID(), From: []byte("a"), To: []byte("b")}),
+		"no: from b without an end": scan(firn.Range{Index: rooms.ByID(), From: []byte("b")}),
+		"no: a declared index":      scan(firn.Range{Index: rooms.Index("all"), Prefix: []byte("b")}),
+		"rooms of b":                scan(firn.Range{Index: rooms.ByID(), Prefix: []byte("b")}),
+		"from b to c":               scan(firn.Range{Index: rooms.ByID(), From: []byte("b"), To: []byte("c")}),
+		"notes":                     scan(firn.Range{Index: notes.ByID()}),
+		"walls":                     scan(firn.Range{Index: l.Table("walls").ByID()}),
+		"no: keys":                  func(s *firn.Snapshot) error { return first(s.Keys(firn.Range{Index: rooms.ByID()}, 0)) },
+		"no: last":                  func(s *firn.Snapshot) error { _, err := s.Last(rooms, []byte("akitchen")); return err },
+		"no: versions": func(s *firn.Snapshot) error {
+			return first(s.Versions(rooms, []byte("akitchen"), firn.VersionRange{}))
 		},
-		"versions": func(s *Snapshot) error { return first(s.Versions(rooms, []byte("bhall"), VersionRange{})) },
-		"no: count range": func(s *Snapshot) error {
-			_, err := s.CountRange(Range{Index: rooms.ByID(), Prefix: []byte("a")})
+		"versions": func(s *firn.Snapshot) error { return first(s.Versions(rooms, []byte("bhall"), firn.VersionRange{})) },
+		"no: count range": func(s *firn.Snapshot) error {
+			_, err := s.CountRange(firn.Range{Index: rooms.ByID(), Prefix: []byte("a")})
 			return err
 		},
-		"no: count":   func(s *Snapshot) error { _, err := s.Count(rooms, []byte("a")); return err },
-		"count":       func(s *Snapshot) error { _, err := s.Count(rooms, []byte("b")); return err },
-		"no: ordered": func(s *Snapshot) error { _, err := s.Ordered(rooms.ByID(), nil); return compacted(err) },
-		"no: warm":    func(s *Snapshot) error { _, err := s.Warm(rooms.ByID(), nil, 1); return compacted(err) },
+		"no: count":   func(s *firn.Snapshot) error { _, err := s.Count(rooms, []byte("a")); return err },
+		"count":       func(s *firn.Snapshot) error { _, err := s.Count(rooms, []byte("b")); return err },
+		"no: ordered": func(s *firn.Snapshot) error { _, err := s.Ordered(rooms.ByID(), nil); return compacted(err) },
+		"no: warm":    func(s *firn.Snapshot) error { _, err := s.Warm(rooms.ByID(), nil, 1); return compacted(err) },
 	}
 }
 
 // forget deletes versions as the compactor does.
-func (l *lab) forget(table, id string, versions ...Timestamp) {
+func (l *lab) forget(table, id string, versions ...firn.Timestamp) {
 	l.Helper()
 	for {
-		_, total := l.tail.Size()
+		_, total := inside.Of(l.Store).Tail.Size()
 		if total.Entries == 0 {
 			break
 		}
-		if err := l.writer.Maintain(l.Context(), func(a schema.Appender) error { return storefile.MergeAll(a, l.tail, l.head.Counts()) }); err != nil {
+		if err := inside.Of(l.Store).Writer.Maintain(l.Context(), func(a schema.Appender) error {
+			return storefile.MergeAll(a, inside.Of(l.Store).Tail, inside.Of(l.Store).Head.Counts())
+		}); err != nil {
 			l.Fatal(err)
 		}
 	}
 	var rows []*schema.Row
 	var entries []schema.Entry
-	def := l.Table(table).def
+	def := inside.Of(l.Store).Table(table)
 	for _, ts := range versions {
 		rows = append(rows, &schema.Row{TS: ts, Table: def.ID, ID: id})
 		entries = append(entries, schema.Entry{Index: schema.ByID(def.ID), Key: id, TS: ts})
 	}
-	if err := l.writer.Exec(l.Context(), func(a schema.Appender) error {
+	if err := inside.Of(l.Store).Writer.Exec(l.Context(), func(a schema.Appender) error {
 		return errors.Join(a.DeleteEntries(entries), a.DeleteRows(rows))
 	}); err != nil {
 		l.Fatal(err)
@@ -327,13 +332,13 @@ func (l *lab) forget(table, id string, versions ...Timestamp) {
 func TestPoliciesThatCountVersions(t *testing.T) {
 	l := newLab(t)
 	created := l.Bounds().Oldest
-	two := Retention{Versions: 2}
-	l.set(Scope{Group: "notes"}, &two)
+	two := firn.Retention{Versions: 2}
+	l.set(firn.Scope{Group: "notes"}, &two)
 	many := l.write("notes", "many", "1", "2", "3", "4")
 	one := l.write("notes", "one", "only")
 	cut := l.write("notes", "cut", "a", "b")
 	gone := l.write("notes", "gone", "x")
-	last, err := l.Update(t.Context(), func(tx *Tx) error { return tx.Delete(l.Table("notes"), []byte("gone"), nil) })
+	last, err := l.Update(t.Context(), func(tx *firn.Tx) error { return tx.Delete(l.Table("notes"), []byte("gone"), nil) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,26 +349,26 @@ func TestPoliciesThatCountVersions(t *testing.T) {
 	later := l.write("notes", "other", "z")[0]
 	for _, tt := range []struct {
 		id   string
-		ts   Timestamp
+		ts   firn.Timestamp
 		want string
 	}{
 		{"many", many[2], "3"},
 		{"many", many[2] - 1, compactedAt(many[2]-1, many[2])},
 		{"many", created, compactedAt(created, many[2])},
 		{"one", one[0], "only"},
-		{"one", created, ErrNotFound.Error()},
+		{"one", created, firn.ErrNotFound.Error()},
 		{"cut", cut[1], "b"},
 		{"cut", cut[0], compactedAt(cut[0], cut[1])},
-		{"gone", last, ErrNotFound.Error()},
+		{"gone", last, firn.ErrNotFound.Error()},
 		{"gone", gone[0], compactedAt(gone[0], last)},
-		{"never", later, ErrNotFound.Error()},
+		{"never", later, firn.ErrNotFound.Error()},
 	} {
 		l.want(fmt.Sprintf("%s at %d", tt.id, tt.ts), l.at(tt.ts, "notes", tt.id), tt.want)
 	}
-	scan := func(s *Snapshot) error { return first(s.Scan(Range{Index: l.Table("notes").ByID()})) }
+	scan := func(s *firn.Snapshot) error { return first(s.Scan(firn.Range{Index: l.Table("notes").ByID()})) }
 	l.want("scan before all is kept", told(nil, l.At(last-1, scan)), compactedAt(last-1, last))
 	l.want("scan", told(nil, l.At(last, scan)), "(nothing)")
-	if problems, err := Check(l.path, func(p string) { t.Error(p) }); err != nil || problems > 0 {
+	if problems, err := firn.Check(l.path, func(p string) { t.Error(p) }); err != nil || problems > 0 {
 		t.Errorf("check: got %d problems, %v", problems, err)
 	}
 }
@@ -373,9 +378,9 @@ func TestPoliciesThatCountVersions(t *testing.T) {
 func TestVersionsBeginAtTheScopesHorizon(t *testing.T) {
 	l := newLab(t)
 	written := l.write("notes", "ada", "1", "2", "3", "4", "5")
-	two := Retention{Versions: 2}
-	list := func(r Reader) (values []string) {
-		for doc, err := range r.Versions(l.Table("notes"), []byte("ada"), VersionRange{}) {
+	two := firn.Retention{Versions: 2}
+	list := func(r firn.Reader) (values []string) {
+		for doc, err := range r.Versions(l.Table("notes"), []byte("ada"), firn.VersionRange{}) {
 			if err != nil {
 				return []string{err.Error()}
 			}
@@ -385,37 +390,40 @@ func TestVersionsBeginAtTheScopesHorizon(t *testing.T) {
 	}
 	check := func(what, past, present string) {
 		t.Helper()
-		if err := l.At(written[3], func(s *Snapshot) error { l.want(what+", past", strings.Join(list(s), " "), past); return nil }); err != nil {
+		if err := l.At(written[3], func(s *firn.Snapshot) error { l.want(what+", past", strings.Join(list(s), " "), past); return nil }); err != nil {
 			t.Error(err)
 		}
-		if err := l.View(func(s *Snapshot) error { l.want(what, strings.Join(list(s), " "), present); return nil }); err != nil {
+		if err := l.View(func(s *firn.Snapshot) error { l.want(what, strings.Join(list(s), " "), present); return nil }); err != nil {
 			t.Error(err)
 		}
-		if _, err := l.Update(t.Context(), func(tx *Tx) error { l.want(what+", transaction", strings.Join(list(tx), " "), present); return nil }); err != nil {
+		if _, err := l.Update(t.Context(), func(tx *firn.Tx) error {
+			l.want(what+", transaction", strings.Join(list(tx), " "), present)
+			return nil
+		}); err != nil {
 			t.Error(err)
 		}
 	}
 	check("unlimited", "1 2 3 4", "1 2 3 4 5")
-	l.set(Scope{Group: "notes", Member: "ada"}, &two)
+	l.set(firn.Scope{Group: "notes", Member: "ada"}, &two)
 	check("count", "4", "4 5")
-	l.set(Scope{Group: "notes", Member: "ada"}, &Retention{Age: time.Hour})
-	l.passed(Retention{Age: time.Hour}, written[2]+1)
+	l.set(firn.Scope{Group: "notes", Member: "ada"}, &firn.Retention{Age: time.Hour})
+	l.passed(firn.Retention{Age: time.Hour}, written[2]+1)
 	check("time", "3 4", "3 4 5")
 }
 
 func TestPoliciesThatCannotBe(t *testing.T) {
 	l := newLab(t)
 	for name, tt := range map[string]struct {
-		scope  Scope
-		policy Retention
+		scope  firn.Scope
+		policy firn.Retention
 		want   error
 	}{
-		"two at once":         {Scope{}, Retention{Off: true, Versions: 1}, retention.ErrPolicy},
-		"negative":            {Scope{}, Retention{Age: -time.Hour}, retention.ErrPolicy},
-		"negative count":      {Scope{}, Retention{Versions: -1}, retention.ErrPolicy},
-		"too short":           {Scope{}, Retention{Age: time.Microsecond}, retention.ErrPolicy},
-		"member of no group":  {Scope{Member: "x"}, Retention{}, retention.ErrPolicy},
-		"a scope beyond size": {Scope{Group: strings.Repeat("g", schema.MaxIDBytes)}, Retention{}, schema.ErrSize},
+		"two at once":         {firn.Scope{}, firn.Retention{Off: true, Versions: 1}, retention.ErrPolicy},
+		"negative":            {firn.Scope{}, firn.Retention{Age: -time.Hour}, retention.ErrPolicy},
+		"negative count":      {firn.Scope{}, firn.Retention{Versions: -1}, retention.ErrPolicy},
+		"too short":           {firn.Scope{}, firn.Retention{Age: time.Microsecond}, retention.ErrPolicy},
+		"member of no group":  {firn.Scope{Member: "x"}, firn.Retention{}, retention.ErrPolicy},
+		"a scope beyond size": {firn.Scope{Group: strings.Repeat("g", schema.MaxIDBytes)}, firn.Retention{}, schema.ErrSize},
 	} {
 		if err := l.SetRetention(t.Context(), tt.scope, &tt.policy); !errors.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %v", name, err, tt.want)
@@ -424,36 +432,38 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	if all := maps.Collect(l.Policies()); len(all) > 0 {
 		t.Errorf("policies afterwards: got %v, want none", all)
 	}
-	records := map[Scope]retention.Record{}
-	for i := range maxPolicies {
-		records[Scope{Group: "g", Member: fmt.Sprint(i)}] = retention.Record{Off: true}
+	records := map[firn.Scope]retention.Record{}
+	for i := range 10_000 {
+		records[firn.Scope{Group: "g", Member: fmt.Sprint(i)}] = retention.Record{Off: true}
 	}
-	l.state.Restore(records)
-	if err := l.SetRetention(t.Context(), Scope{Group: "h"}, &Retention{}); !errors.Is(err, retention.ErrPolicy) {
+	inside.Of(l.Store).State.Restore(records)
+	if err := l.SetRetention(t.Context(), firn.Scope{Group: "h"}, &firn.Retention{}); !errors.Is(err, retention.ErrPolicy) {
 		t.Errorf("one policy too many: got %v, want %v", err, retention.ErrPolicy)
 	}
-	l.set(Scope{Group: "g", Member: "7"}, &Retention{}) // one that is there may change
+	l.set(firn.Scope{Group: "g", Member: "7"}, &firn.Retention{}) // one that is there may change
 }
 
 // What the store keeps about itself can be read, not written.
 func TestTheStoresOwnTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.db")
-	if _, err := Open(path, Options{Tables: []TableSpec{{Name: "firn.mine"}}}); !errors.Is(err, ErrTable) {
-		t.Errorf("declaring a table of the store's own: got %v, want %v", err, ErrTable)
+	if _, err := firn.Open(path, firn.Options{Tables: []firn.TableSpec{{Name: "firn.mine"}}}); !errors.Is(err, firn.ErrTable) {
+		t.Errorf("declaring a table of the store's own: got %v, want %v", err, firn.ErrTable)
 	}
 	l := newLab(t)
 	own := l.Table("firn.retention")
-	for name, write := range map[string]func(*Tx) error{
-		"put":    func(tx *Tx) error { return tx.Put(own, []byte("x"), nil) },
-		"json":   func(tx *Tx) error { return tx.PutJSON(own, []byte("x"), []byte("{}")) },
-		"delete": func(tx *Tx) error { return tx.Delete(own, []byte("x"), nil) },
+	for name, write := range map[string]func(*firn.Tx) error{
+		"put":    func(tx *firn.Tx) error { return tx.Put(own, []byte("x"), nil) },
+		"json":   func(tx *firn.Tx) error { return tx.PutJSON(own, []byte("x"), []byte("{}")) },
+		"delete": func(tx *firn.Tx) error { return tx.Delete(own, []byte("x"), nil) },
 	} {
-		if _, err := l.Update(t.Context(), write); !errors.Is(err, ErrTable) {
-			t.Errorf("%s: got %v, want %v", name, err, ErrTable)
+		if _, err := l.Update(t.Context(), write); !errors.Is(err, firn.ErrTable) {
+			t.Errorf("%s: got %v, want %v", name, err, firn.ErrTable)
 		}
 	}
-	if ids := slices.Sorted(maps.Keys(l.tables)); !slices.Equal(ids, []string{"firn.authors", "firn.holds", "firn.retention", "notes", "rooms", "walls"}) || l.tables["notes"].def.ID != 1 {
-		t.Errorf("tables: got %q, want the store's own behind the program's", ids)
+	for i, name := range []string{"notes", "rooms", "walls", "firn.retention", "firn.holds", "firn.authors"} {
+		if got := int(inside.Of(l.Store).Table(name).ID); got != i+1 {
+			t.Errorf("table %s: got number %d, want %d, the store's own behind the program's", name, got, i+1)
+		}
 	}
 }
 
@@ -463,16 +473,16 @@ func TestChangedLooksAtItsGroup(t *testing.T) {
 	l := newLab(t)
 	a := l.write("rooms", "a1", "1", "2")
 	b := l.write("rooms", "b1", "1", "2")
-	l.set(Scope{Group: "a"}, &Retention{Off: true})
+	l.set(firn.Scope{Group: "a"}, &firn.Retention{Off: true})
 	if _, err := l.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	seen := func(prefix string) (got string) {
-		err := l.Changed(l.Table("rooms"), []byte(prefix), a[0], b[1], func(doc *Document) error {
+		err := l.Changed(l.Table("rooms"), []byte(prefix), a[0], b[1], func(doc *firn.Document) error {
 			got += doc.ID + "=" + string(doc.Value)
 			return nil
 		})
-		if errors.Is(err, ErrCompacted) {
+		if errors.Is(err, firn.ErrCompacted) {
 			return "compacted"
 		}
 		return told([]string{got}, err)
@@ -500,7 +510,7 @@ func TestClearedScopesAreForgotten(t *testing.T) {
 			t.Fatalf("forget %s: got %d, %v, want 1", id, n, err)
 		}
 	}
-	if n := len(l.state.Records()); n != 3 {
+	if n := len(inside.Of(l.Store).State.Records()); n != 3 {
 		t.Errorf("records: got %d, want 3", n)
 	}
 	l.write("rooms", "a4", "1", "2")
@@ -511,7 +521,7 @@ func TestClearedScopesAreForgotten(t *testing.T) {
 	if _, err := l.Forget(t.Context(), l.Table("rooms"), []byte("a4"), last[1]); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(l.state.Records()); n != 1 {
+	if n := len(inside.Of(l.Store).State.Records()); n != 1 {
 		t.Errorf("records behind the horizon: got %d, want 1", n)
 	}
 }
@@ -520,8 +530,8 @@ func TestClearedScopesAreForgotten(t *testing.T) {
 // forget something, and when the store was closed meanwhile.
 func TestPoliciesHoldSinceTheyWereSet(t *testing.T) {
 	l := newLab(t)
-	ada, group := Scope{Group: "notes", Member: "ada"}, Scope{Group: "notes"}
-	since := func(what string, scope Scope, want Timestamp) {
+	ada, group := firn.Scope{Group: "notes", Member: "ada"}, firn.Scope{Group: "notes"}
+	since := func(what string, scope firn.Scope, want firn.Timestamp) {
 		t.Helper()
 		for _, opened := range []string{"", ", opened again"} {
 			if got := l.RetentionSince(scope); got != want {
@@ -530,18 +540,18 @@ func TestPoliciesHoldSinceTheyWereSet(t *testing.T) {
 			l.reopen()
 		}
 	}
-	setAt := func(scope Scope, r *Retention) Timestamp {
+	setAt := func(scope firn.Scope, r *firn.Retention) firn.Timestamp {
 		l.now = l.now.Add(time.Minute)
 		l.set(scope, r)
 		return l.Bounds().Newest
 	}
 	since("never set", ada, 0)
-	first := setAt(ada, &Retention{Age: time.Hour})
+	first := setAt(ada, &firn.Retention{Age: time.Hour})
 	since("set", ada, first)
-	setAt(ada, &Retention{Age: time.Hour})
+	setAt(ada, &firn.Retention{Age: time.Hour})
 	since("set to the same again", ada, first)
-	whole := setAt(Scope{}, &Retention{Versions: 3})
-	since("of the store", Scope{}, whole)
+	whole := setAt(firn.Scope{}, &firn.Retention{Versions: 3})
+	since("of the store", firn.Scope{}, whole)
 	since("of a scope between", group, 0)
 
 	written := l.write("notes", "ada", "1", "2")
@@ -549,7 +559,7 @@ func TestPoliciesHoldSinceTheyWereSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	since("after its history was forgotten", ada, first)
-	since("changed", ada, setAt(ada, &Retention{Off: true}))
+	since("changed", ada, setAt(ada, &firn.Retention{Off: true}))
 	setAt(ada, nil)
 	since("taken away", ada, 0)
 }

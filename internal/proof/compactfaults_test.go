@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // A full disk, a failing disk, another process, a wrong clock, a slow reader,
 // an end in the middle: each ends a pass at most, and the next completes it.
@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/crashvfs"
+	"github.com/firndb/firn/internal/inside"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/schema/schematest"
 )
@@ -33,7 +35,7 @@ func (c *handClock) advance(d time.Duration) { c.us.Add(d.Microseconds()) }
 
 // aged is a store with n versions of ten documents. Nothing but the present is
 // to be kept once an hour has passed on its clock, if it has one.
-func aged(t *testing.T, e schema.Options, o Options, n int) *Store {
+func aged(t *testing.T, e schema.Options, o firn.Options, n int) *firn.Store {
 	t.Helper()
 	if o.Now != nil {
 		o.Retention = time.Hour
@@ -43,14 +45,14 @@ func aged(t *testing.T, e schema.Options, o Options, n int) *Store {
 	for i := range n {
 		put(t, s, s.Table("things"), string(thingID(0, i%10)), fmt.Sprintf("red:%d%s", i, strings.Repeat("x", 400)))
 	}
-	if err := s.writer.Merge(t.Context(), s.head.Newest()); err != nil {
+	if err := inside.Of(s).Writer.Merge(t.Context(), inside.Of(s).Head.Newest()); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
 // onlyThePresent completes what a pass has left, and closes the store.
-func onlyThePresent(t *testing.T, s *Store, documents int) {
+func onlyThePresent(t *testing.T, s *firn.Store, documents int) {
 	t.Helper()
 	if _, err := s.Compact(t.Context()); err != nil {
 		t.Fatalf("pass after the fault: got %v, want no error", err)
@@ -61,15 +63,15 @@ func onlyThePresent(t *testing.T, s *Store, documents int) {
 	if err := s.Close(); err != nil {
 		t.Errorf("close: got %v, want no error", err)
 	}
-	if problems, err := Check(s.engine.Path(), func(p string) { t.Error(p) }); err != nil || problems > 0 {
+	if problems, err := firn.Check(inside.Of(s).Engine.Path(), func(p string) { t.Error(p) }); err != nil || problems > 0 {
 		t.Errorf("check: got %d problems, %v", problems, err)
 	}
 }
 
 // versionsIn is how many versions of a table the log has.
-func versionsIn(t *testing.T, s *Store, table string) (n int) {
+func versionsIn(t *testing.T, s *firn.Store, table string) (n int) {
 	t.Helper()
-	session, err := s.engine.Session()
+	session, err := inside.Of(s).Engine.Session()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func versionsIn(t *testing.T, s *Store, table string) (n int) {
 		t.Fatal(err)
 	}
 	for _, row := range rows {
-		if row.Table == s.Table(table).def.ID {
+		if row.Table == inside.Of(s).Table(table).ID {
 			n++
 		}
 	}
@@ -121,24 +123,24 @@ func (h heard) wait(t *testing.T, text string) {
 
 func TestFullDiskEndsAPass(t *testing.T) {
 	disk, clock := crashDisk(t), newHandClock()
-	s := aged(t, schema.Options{VFS: disk.Name()}, Options{Durability: None, Now: clock.now}, 300)
+	s := aged(t, schema.Options{VFS: disk.Name()}, firn.Options{Durability: firn.None, Now: clock.now}, 300)
 	clock.advance(2 * time.Hour)
 	things := s.Table("things")
 	disk.SetFull(func(op crashvfs.Op) bool { return strings.HasSuffix(op.Path, "-wal") })
 	put := func() error {
-		_, err := s.Update(t.Context(), func(tx *Tx) error { return tx.Put(things, thingID(1, 1), []byte("red:1")) })
+		_, err := s.Update(t.Context(), func(tx *firn.Tx) error { return tx.Put(things, thingID(1, 1), []byte("red:1")) })
 		return err
 	}
-	if err := put(); !errors.Is(err, ErrFull) || errors.Is(err, ErrInDoubt) {
+	if err := put(); !errors.Is(err, firn.ErrFull) || errors.Is(err, firn.ErrInDoubt) {
 		t.Errorf("write to a full disk: got %v, want ErrFull", err)
 	}
-	if _, err := s.Compact(t.Context()); !errors.Is(err, ErrFull) || errors.Is(err, ErrInDoubt) {
+	if _, err := s.Compact(t.Context()); !errors.Is(err, firn.ErrFull) || errors.Is(err, firn.ErrInDoubt) {
 		t.Errorf("pass on a full disk: got %v, want ErrFull", err)
 	}
-	if err := s.SetRetention(t.Context(), Scope{Group: "things"}, &Retention{Versions: 1}); !errors.Is(err, ErrFull) {
+	if err := s.SetRetention(t.Context(), firn.Scope{Group: "things"}, &firn.Retention{Versions: 1}); !errors.Is(err, firn.ErrFull) {
 		t.Errorf("a policy on a full disk: got %v, want ErrFull", err)
 	}
-	if _, scope := s.Retention(Scope{Group: "things"}); scope != (Scope{}) {
+	if _, scope := s.Retention(firn.Scope{Group: "things"}); scope != (firn.Scope{}) {
 		t.Errorf("a policy that could not be written holds")
 	}
 	disk.SetFull(nil)
@@ -152,24 +154,24 @@ func TestFullDiskEndsAPass(t *testing.T) {
 // TestFailedPassIsLoggedCountedAndTriedAgain by Run itself.
 func TestFailedPassIsLoggedCountedAndTriedAgain(t *testing.T) {
 	disk, log, clock := crashDisk(t), listen(), newHandClock()
-	s := aged(t, schema.Options{VFS: disk.Name()}, Options{Durability: None, Logger: slog.New(log), Now: clock.now}, 50)
+	s := aged(t, schema.Options{VFS: disk.Name()}, firn.Options{Durability: firn.None, Logger: slog.New(log), Now: clock.now}, 50)
 	disk.SetFull(func(op crashvfs.Op) bool { return strings.HasSuffix(op.Path, "-wal") })
 	clock.advance(2 * time.Hour)
-	s.compactor.Wake()
+	inside.Of(s).Compactor.Wake()
 	log.wait(t, "compaction has failed")
-	if got := s.compactor.Stats(); got.Failed == 0 || !errors.Is(got.Err, ErrFull) {
+	if got := inside.Of(s).Compactor.Stats(); got.Failed == 0 || !errors.Is(got.Err, firn.ErrFull) {
 		t.Errorf("statistics: got %d failed, %v, want some and ErrFull", got.Failed, got.Err)
 	}
 	disk.SetFull(nil)
 	onlyThePresent(t, s, 10)
-	if got := s.compactor.Stats(); got.Err != nil {
+	if got := inside.Of(s).Compactor.Stats(); got.Err != nil {
 		t.Errorf("statistics of a pass that went well: got %v, want no error", got.Err)
 	}
 }
 
 func TestUnreadableFileEndsAPass(t *testing.T) {
 	disk, clock := crashDisk(t), newHandClock()
-	s := aged(t, schema.Options{VFS: disk.Name(), ReaderCacheBytes: 1}, Options{Durability: None, Now: clock.now}, 2000)
+	s := aged(t, schema.Options{VFS: disk.Name(), ReaderCacheBytes: 1}, firn.Options{Durability: firn.None, Now: clock.now}, 2000)
 	clock.advance(2 * time.Hour)
 	if _, _, err := s.Truncate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -182,11 +184,11 @@ func TestUnreadableFileEndsAPass(t *testing.T) {
 			}
 			return reads >= bad && op.Kind == crashvfs.Read
 		})
-		if _, err := s.compactor.Compact(t.Context()); err == nil {
+		if _, err := inside.Of(s).Compactor.Compact(t.Context()); err == nil {
 			t.Errorf("pass of which read %d fails: got no error, of %d reads", bad, reads)
 		}
 		disk.SetFault(nil)
-		if err := s.writer.Exec(t.Context(), func(schema.Appender) error { return nil }); err != nil {
+		if err := inside.Of(s).Writer.Exec(t.Context(), func(schema.Appender) error { return nil }); err != nil {
 			t.Errorf("the writer after a read that failed: got %v, want no error", err)
 		}
 	}
@@ -195,10 +197,10 @@ func TestUnreadableFileEndsAPass(t *testing.T) {
 
 func TestAnotherProcessEndsAPass(t *testing.T) {
 	clock := newHandClock()
-	s := aged(t, schema.Options{BusyTimeout: 20 * time.Millisecond}, Options{Durability: None, Now: clock.now, LockWait: 20 * time.Millisecond}, 300)
-	release := schematest.HoldWriteLock(t, s.engine.Path())
+	s := aged(t, schema.Options{BusyTimeout: 20 * time.Millisecond}, firn.Options{Durability: firn.None, Now: clock.now, LockWait: 20 * time.Millisecond}, 300)
+	release := schematest.HoldWriteLock(t, inside.Of(s).Engine.Path())
 	clock.advance(2 * time.Hour)
-	if _, err := s.Compact(t.Context()); !errors.Is(err, ErrBusy) || errors.Is(err, ErrInDoubt) {
+	if _, err := s.Compact(t.Context()); !errors.Is(err, firn.ErrBusy) || errors.Is(err, firn.ErrInDoubt) {
 		t.Errorf("pass while another process writes: got %v, want ErrBusy", err)
 	}
 	release()
@@ -210,10 +212,10 @@ func TestAnotherProcessEndsAPass(t *testing.T) {
 func TestClockThatJumps(t *testing.T) {
 	random := seededRandom(t)
 	clock := newHandClock()
-	o := Options{Tables: modelTables(), Durability: None, Retention: time.Minute, Now: clock.now, TailEntries: 4}
+	o := firn.Options{Tables: modelTables(), Durability: firn.None, Retention: time.Minute, Now: clock.now, TailEntries: 4}
 	path := filepath.Join(t.TempDir(), "clock.db")
 	s := openAt(t, path, o)
-	var oldest, newest Timestamp
+	var oldest, newest firn.Timestamp
 	check := func(what string) {
 		t.Helper()
 		b := s.Bounds()
@@ -248,7 +250,7 @@ func TestClockThatJumps(t *testing.T) {
 			check("opened again")
 		}
 	}
-	if problems, err := Check(path, func(p string) { t.Error(p) }); err != nil || problems > 0 {
+	if problems, err := firn.Check(path, func(p string) { t.Error(p) }); err != nil || problems > 0 {
 		t.Errorf("check: got %d problems, %v", problems, err)
 	}
 }
@@ -257,15 +259,15 @@ func TestClockThatJumps(t *testing.T) {
 // horizon wait for it, and a pass ends.
 func TestSlowReaderKeepsWhatItReads(t *testing.T) {
 	clock := newHandClock()
-	o := Options{Tables: modelTables(), Durability: None, Memory: -1, Retention: time.Minute, Now: clock.now}
+	o := firn.Options{Tables: modelTables(), Durability: firn.None, Memory: -1, Retention: time.Minute, Now: clock.now}
 	s := openAt(t, filepath.Join(t.TempDir(), "slow.db"), o)
 	things, id := s.Table("things"), string(thingID(0, 0))
 	for range 5 {
 		clock.advance(time.Second)
 		put(t, s, things, id, "red:old")
 	}
-	seen := s.head.Newest()
-	err := s.View(func(snap *Snapshot) error {
+	seen := inside.Of(s).Head.Newest()
+	err := s.View(func(snap *firn.Snapshot) error {
 		for range 5 {
 			clock.advance(time.Hour)
 			put(t, s, things, id, "red:new")
@@ -306,7 +308,7 @@ func TestSlowReaderKeepsWhatItReads(t *testing.T) {
 func TestCloseInAPass(t *testing.T) {
 	for range 3 {
 		clock := newHandClock()
-		s := aged(t, schema.Options{}, Options{Durability: None, Now: clock.now}, 1000)
+		s := aged(t, schema.Options{}, firn.Options{Durability: firn.None, Now: clock.now}, 1000)
 		clock.advance(2 * time.Hour)
 		begun, ended := make(chan struct{}), make(chan error)
 		go func() {
@@ -326,10 +328,10 @@ func TestCloseInAPass(t *testing.T) {
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("close took %s", took)
 		}
-		if err := <-ended; !errors.Is(err, ErrClosed) {
+		if err := <-ended; !errors.Is(err, firn.ErrClosed) {
 			t.Errorf("pass of a store that closes: got %v, want ErrClosed", err)
 		}
-		if problems, err := Check(s.engine.Path(), func(p string) { t.Error(p) }); err != nil || problems > 0 {
+		if problems, err := firn.Check(inside.Of(s).Engine.Path(), func(p string) { t.Error(p) }); err != nil || problems > 0 {
 			t.Errorf("check: got %d problems, %v", problems, err)
 		}
 	}

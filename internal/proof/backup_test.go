@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // A copy is a whole store as of its moment, whatever happens while it is made,
 // or there is nothing under its name.
@@ -14,21 +14,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/inside"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
 // filled is a store with a history of n commits.
-func filled(t *testing.T, random *rand.Rand, n int) (*Store, *crashLog) {
+func filled(t *testing.T, random *rand.Rand, n int) (*firn.Store, *crashLog) {
 	t.Helper()
-	s := openAt(t, filepath.Join(t.TempDir(), "source.db"), crashOptions(None))
+	s := openAt(t, filepath.Join(t.TempDir(), "source.db"), crashOptions(firn.None))
 	c := &crashLog{now: model{}}
 	writeMore(t, s, c, random, n)
 	return s, c
 }
 
-func writeMore(t *testing.T, s *Store, c *crashLog, random *rand.Rand, n int) {
+func writeMore(t *testing.T, s *firn.Store, c *crashLog, random *rand.Rand, n int) {
 	t.Helper()
 	for range n {
 		if err := c.write(s, random, nowhere); err != nil {
@@ -58,9 +62,9 @@ func removeCopy(path string) {
 }
 
 // restoreFrom restores a store that may be in use, as firn restore does.
-func restoreFrom(t *testing.T, in, out string, at Timestamp) error {
+func restoreFrom(t *testing.T, in, out string, at firn.Timestamp) error {
 	t.Helper()
-	s, err := Open(in, Options{ReadOnly: true})
+	s, err := firn.Open(in, firn.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -72,8 +76,8 @@ func restoreFrom(t *testing.T, in, out string, at Timestamp) error {
 func TestBackupsAtEveryMoment(t *testing.T) {
 	random := seededRandom(t)
 	s, c := filled(t, random, 200)
-	beside := openAt(t, s.engine.Path(), Options{ReadOnly: true, Tables: modelTables()})
-	for i := range lighter(30, 9) {
+	beside := openAt(t, inside.Of(s).Engine.Path(), firn.Options{ReadOnly: true, Tables: modelTables()})
+	for i := range race.Lighter(30, 9) {
 		n := 1 + random.IntN(200)
 		at := c.commits[n-1].ts
 		if n < 200 && random.IntN(2) == 0 {
@@ -87,7 +91,7 @@ func TestBackupsAtEveryMoment(t *testing.T) {
 		case 1:
 			err = beside.Backup(t.Context(), out, at, nil, nil)
 		case 2:
-			err = restoreFrom(t, s.engine.Path(), out, at)
+			err = restoreFrom(t, inside.Of(s).Engine.Path(), out, at)
 		}
 		if err != nil {
 			t.Fatalf("copy as of commit %d: %v", n, err)
@@ -147,25 +151,26 @@ func TestBackupWhileWritersWrite(t *testing.T) {
 }
 
 func TestTokensAreValidInABackupAndForkedAfterARestore(t *testing.T) {
-	s := openNew(t, Options{})
+	s := openNew(t, firn.Options{})
 	ts := put(t, s, s.Table("notes"), "a", "one")
 	token := s.Token(ts)
 	backup, restored := filepath.Join(t.TempDir(), "b.db"), filepath.Join(t.TempDir(), "r.db")
-	if err := errors.Join(s.Backup(t.Context(), backup, 0, nil, nil), restoreFrom(t, s.engine.Path(), restored, ts)); err != nil {
+	if err := errors.Join(s.Backup(t.Context(), backup, 0, nil, nil), restoreFrom(t, inside.Of(s).Engine.Path(), restored, ts)); err != nil {
 		t.Fatal(err)
 	}
-	b, r := openAt(t, backup, Options{Tables: s.opts.Tables}), openAt(t, restored, Options{Tables: s.opts.Tables})
+	o := firn.Options{Tables: append(modelTables(), firn.TableSpec{Name: "notes"})}
+	b, r := openAt(t, backup, o), openAt(t, restored, o)
 	if got, err := b.Moment(token); got != ts || err != nil {
 		t.Errorf("token in a backup: got %d, %v, want %d", got, err, ts)
 	}
-	if _, err := r.Moment(token); !errors.Is(err, ErrForked) {
+	if _, err := r.Moment(token); !errors.Is(err, firn.ErrForked) {
 		t.Errorf("token after a restore: got %v, want ErrForked", err)
 	}
 	if b.Bounds().Oldest != s.Bounds().Oldest || r.Bounds().Oldest != s.Bounds().Oldest {
 		t.Errorf("horizons: got %d and %d, want %d", b.Bounds().Oldest, r.Bounds().Oldest, s.Bounds().Oldest)
 	}
-	for _, copied := range []*Store{b, r} {
-		if err := copied.View(func(snap *Snapshot) error {
+	for _, copied := range []*firn.Store{b, r} {
+		if err := copied.View(func(snap *firn.Snapshot) error {
 			if got := valueOf(snap, copied.Table("notes"), "a"); got != "one" {
 				t.Errorf("got %s, want one", got)
 			}
@@ -181,13 +186,13 @@ func TestBackupRefusesMomentsThatAreNotWhole(t *testing.T) {
 	s, c := filled(t, random, 20)
 	out := filepath.Join(t.TempDir(), "copy.db")
 	horizon := c.commits[9].ts
-	if err := s.moveHorizon(t.Context(), horizon); err != nil {
+	if err := moveHorizon(t.Context(), s, horizon); err != nil {
 		t.Fatal(err)
 	}
-	refused := func(name string, at Timestamp, want error) {
+	refused := func(name string, at firn.Timestamp, want error) {
 		t.Helper()
 		for way, err := range map[string]error{
-			"backup": s.Backup(t.Context(), out, at, nil, nil), "restore": restoreFrom(t, s.engine.Path(), out, at),
+			"backup": s.Backup(t.Context(), out, at, nil, nil), "restore": restoreFrom(t, inside.Of(s).Engine.Path(), out, at),
 		} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s, %s: got %v, want %v", way, name, err, want)
@@ -197,22 +202,22 @@ func TestBackupRefusesMomentsThatAreNotWhole(t *testing.T) {
 			}
 		}
 	}
-	refused("before the horizon", horizon-1, ErrCompacted)
-	refused("after now", schema.TimestampOf(s.opts.Now())+1e9, ErrFuture)
-	if err := s.writer.Exec(t.Context(), func(a schema.Appender) error {
+	refused("before the horizon", horizon-1, firn.ErrCompacted)
+	refused("after now", schema.TimestampOf(time.Now())+1e9, firn.ErrFuture)
+	if err := inside.Of(s).Writer.Exec(t.Context(), func(a schema.Appender) error {
 		return a.SetGlobal(retention.ClassesGlobal, fmt.Sprintf(`{"count 5":{"applied":%d,"cursor":7}}`, c.commits[12].ts))
 	}); err != nil {
 		t.Fatal(err)
 	}
-	refused("before what a policy has forgotten", c.commits[11].ts, ErrCompacted)
+	refused("before what a policy has forgotten", c.commits[11].ts, firn.ErrCompacted)
 	if err := s.Backup(t.Context(), out, c.commits[12].ts, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	copied := openAt(t, out, crashOptions(None))
+	copied := openAt(t, out, crashOptions(firn.None))
 	if got := copied.Bounds().Oldest; got != horizon {
 		t.Errorf("horizon of the copy: got %d, want %d", got, horizon)
 	}
-	session, err := copied.engine.Session()
+	session, err := inside.Of(copied).Engine.Session()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +228,7 @@ func TestBackupRefusesMomentsThatAreNotWhole(t *testing.T) {
 }
 
 func TestBackupRefusesWrongPaths(t *testing.T) {
-	s := openNew(t, Options{})
+	s := openNew(t, firn.Options{})
 	put(t, s, s.Table("notes"), "a", "one")
 	dir := t.TempDir()
 	existing, stale := filepath.Join(dir, "existing"), filepath.Join(dir, "stale")
@@ -234,12 +239,12 @@ func TestBackupRefusesWrongPaths(t *testing.T) {
 	}
 	before := filesIn(t, existing)
 	for path, want := range map[string]error{
-		existing: fs.ErrExist, stale: fs.ErrExist, dir: fs.ErrExist, s.engine.Path(): fs.ErrExist,
+		existing: fs.ErrExist, stale: fs.ErrExist, dir: fs.ErrExist, inside.Of(s).Engine.Path(): fs.ErrExist,
 		filepath.Join(dir, "no", "such"): fs.ErrNotExist, filepath.Join(existing, "x"): nil,
 		filepath.Join(dir, "foreign"): schema.ErrForeign,
 	} {
 		for way, err := range map[string]error{
-			"backup": s.Backup(t.Context(), path, 0, nil, nil), "restore": restoreFrom(t, s.engine.Path(), path, 0),
+			"backup": s.Backup(t.Context(), path, 0, nil, nil), "restore": restoreFrom(t, inside.Of(s).Engine.Path(), path, 0),
 		} {
 			if err == nil || want != nil && !errors.Is(err, want) {
 				t.Errorf("%s to %s: got %v, want %v", way, path, err, want)
@@ -276,18 +281,18 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 	}
 	pages := 1
 	for ; pages < 200; pages++ {
-		s.copying.target.MaxPages = pages
+		inside.Of(s).Copies.MaxPages = pages
 		err := s.Backup(t.Context(), out, 0, nil, nil)
 		if err == nil {
 			break
 		}
-		nothing(fmt.Sprintf("%d pages", pages), err, ErrFull)
-		nothing("restore", s.Restore(t.Context(), out, 0, nil, nil), ErrFull)
+		nothing(fmt.Sprintf("%d pages", pages), err, firn.ErrFull)
+		nothing("restore", s.Restore(t.Context(), out, 0, nil, nil), firn.ErrFull)
 	}
 	if pages == 1 || pages == 200 {
 		t.Fatalf("the copy fits into %d pages: the disk was never full, or always", pages)
 	}
-	s.copying.target.MaxPages = 0
+	inside.Of(s).Copies.MaxPages = 0
 	if got, err := c.recovered(t, out, random); got != len(c.commits) || err != nil {
 		t.Errorf("with room: got %d commits, %v", got, err)
 	}
@@ -315,25 +320,18 @@ func TestFailedBackupsLeaveNothing(t *testing.T) {
 		if nested == nil {
 			nested = s.Backup(t.Context(), out+"2", 0, nil, nil)
 			go func() { closed <- s.Close() }()
-			for !s.copying.stopped() {
+			for !inside.Of(s).CopiesEnded() {
 			}
 		}
 	}, nil)
-	nothing("the store closes", err, ErrClosed)
-	if !errors.Is(nested, errCopying) {
+	nothing("the store closes", err, firn.ErrClosed)
+	if nested == nil || !strings.HasSuffix(nested.Error(), "another backup is under way") {
 		t.Errorf("a second backup: got %v, want that there is one", nested)
 	}
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	nothing("a closed store", s.Backup(t.Context(), out, 0, nil, nil), ErrClosed)
-}
-
-// stopped says whether the store closes.
-func (c *copying) stopped() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ended
+	nothing("a closed store", s.Backup(t.Context(), out, 0, nil, nil), firn.ErrClosed)
 }
 
 // TestKilledBackupsAreCleared leaves what a process leaves that is killed.
@@ -345,7 +343,7 @@ func TestKilledBackupsAreCleared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Backup(t.Context(), out, 0, nil, nil); !errors.Is(err, ErrLocked) {
+	if err := s.Backup(t.Context(), out, 0, nil, nil); !errors.Is(err, firn.ErrLocked) {
 		t.Errorf("while another process makes it: got %v, want ErrLocked", err)
 	}
 	if err := half.Close(); err != nil {
@@ -367,7 +365,7 @@ func TestDamagedFilesAreNotRestored(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(s.engine.Path())
+	whole, err := os.ReadFile(inside.Of(s).Engine.Path())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // The rule: whatever the options, however the store was restarted, merged or
 // evicted, a store answers like a map from documents to lists of versions.
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -22,7 +23,7 @@ import (
 
 // modelVersion is one version in the model.
 type modelVersion struct {
-	ts      Timestamp
+	ts      firn.Timestamp
 	deleted bool
 	value   string
 }
@@ -30,7 +31,7 @@ type modelVersion struct {
 // model is the reference: versions by id, oldest first.
 type model map[string][]modelVersion
 
-func (m model) at(id string, ts Timestamp) (modelVersion, bool) {
+func (m model) at(id string, ts firn.Timestamp) (modelVersion, bool) {
 	versions := m[id]
 	i := sort.Search(len(versions), func(i int) bool { return versions[i].ts > ts })
 	if i == 0 {
@@ -40,7 +41,7 @@ func (m model) at(id string, ts Timestamp) (modelVersion, bool) {
 }
 
 // live is the sorted ids of live documents with a prefix.
-func (m model) live(prefix string, ts Timestamp) []string {
+func (m model) live(prefix string, ts firn.Timestamp) []string {
 	var ids []string
 	for id := range m {
 		if v, ok := m.at(id, ts); ok && !v.deleted && strings.HasPrefix(id, prefix) {
@@ -59,10 +60,10 @@ func colorKeys(id string, value []byte, add func([]byte)) {
 	}
 }
 
-func modelTables() []TableSpec {
-	return []TableSpec{{
+func modelTables() []firn.TableSpec {
+	return []firn.TableSpec{{
 		Name: "things", Prefix: 1, Counted: true,
-		Indexes: []IndexSpec{{Name: "color", Prefix: 1, Keys: colorKeys}},
+		Indexes: []firn.IndexSpec{{Name: "color", Prefix: 1, Keys: colorKeys}},
 	}}
 }
 
@@ -84,10 +85,10 @@ type history struct {
 	t     *testing.T
 	rng   *rand.Rand
 	path  string
-	opts  Options
-	store *Store
+	opts  firn.Options
+	store *firn.Store
 	model model
-	log   []Timestamp // all commits
+	log   []firn.Timestamp // all commits
 }
 
 func TestStoreAgreesWithModel(t *testing.T) {
@@ -99,7 +100,7 @@ func TestStoreAgreesWithModel(t *testing.T) {
 				h := &history{
 					t: t, rng: seed.Rand(1), model: model{},
 					path: filepath.Join(t.TempDir(), "model.db"),
-					opts: Options{Tables: modelTables(), Memory: memory, TailEntries: tail, Durability: None},
+					opts: firn.Options{Tables: modelTables(), Memory: memory, TailEntries: tail, Durability: firn.None},
 				}
 				h.open()
 				for range 400 {
@@ -116,7 +117,7 @@ func TestStoreAgreesWithModel(t *testing.T) {
 
 func (h *history) open() {
 	h.t.Helper()
-	s, err := Open(h.path, h.opts)
+	s, err := firn.Open(h.path, h.opts)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func (h *history) step() {
 	}
 }
 
-func (h *history) moment() Timestamp {
+func (h *history) moment() firn.Timestamp {
 	if len(h.log) == 0 {
 		return h.store.Bounds().Oldest
 	}
@@ -153,7 +154,7 @@ func (h *history) moment() Timestamp {
 func (h *history) write() {
 	things := h.store.Table("things")
 	changed := map[string]modelVersion{}
-	ts, err := h.store.Update(context.Background(), func(tx *Tx) error {
+	ts, err := h.store.Update(context.Background(), func(tx *firn.Tx) error {
 		for range 1 + h.rng.IntN(4) {
 			id := thingID(h.rng.IntN(modelGroups), h.rng.IntN(modelThings))
 			if h.rng.IntN(3) == 0 {
@@ -198,7 +199,7 @@ func (h *history) seen(changed map[string]modelVersion, id string) (modelVersion
 }
 
 // checkTx compares what a transaction sees with the model plus its changes.
-func (h *history) checkTx(tx *Tx, changed map[string]modelVersion) {
+func (h *history) checkTx(tx *firn.Tx, changed map[string]modelVersion) {
 	merged := model{}
 	for id, versions := range h.model {
 		merged[id] = versions
@@ -214,7 +215,7 @@ func (h *history) checkTx(tx *Tx, changed map[string]modelVersion) {
 func (h *history) writeAndFail() {
 	things := h.store.Table("things")
 	stop := errors.New("stop")
-	_, err := h.store.Update(context.Background(), func(tx *Tx) error {
+	_, err := h.store.Update(context.Background(), func(tx *firn.Tx) error {
 		for range 3 {
 			id := thingID(h.rng.IntN(modelGroups), h.rng.IntN(modelThings))
 			if err := tx.Put(things, id, []byte("pink:never")); err != nil {
@@ -235,7 +236,7 @@ func (h *history) writeAndFail() {
 }
 
 func (h *history) checkPresent() {
-	err := h.store.View(func(s *Snapshot) error {
+	err := h.store.View(func(s *firn.Snapshot) error {
 		h.checkGroup(s, h.model, h.rng.IntN(modelGroups), schema.MaxTimestamp)
 		return nil
 	})
@@ -244,8 +245,8 @@ func (h *history) checkPresent() {
 	}
 }
 
-func (h *history) checkAt(ts Timestamp) {
-	err := h.store.At(ts, func(s *Snapshot) error {
+func (h *history) checkAt(ts firn.Timestamp) {
+	err := h.store.At(ts, func(s *firn.Snapshot) error {
 		h.checkGroup(s, h.model, h.rng.IntN(modelGroups), ts)
 		return nil
 	})
@@ -261,7 +262,7 @@ func (h *history) checkEverything() {
 	for id, want := range h.model {
 		h.checkVersions(id, want)
 	}
-	problems, err := Check(h.path, func(p string) { h.t.Error(p) })
+	problems, err := firn.Check(h.path, func(p string) { h.t.Error(p) })
 	if err != nil || problems > 0 {
 		h.t.Errorf("check: got %d problems, %v", problems, err)
 	}
@@ -272,8 +273,8 @@ func (h *history) checkVersions(id string, want []modelVersion) {
 	things := h.store.Table("things")
 	for _, newest := range []bool{false, true} {
 		var got []modelVersion
-		err := h.store.View(func(s *Snapshot) error {
-			for doc, err := range s.Versions(things, []byte(id), VersionRange{Newest: newest}) {
+		err := h.store.View(func(s *firn.Snapshot) error {
+			for doc, err := range s.Versions(things, []byte(id), firn.VersionRange{Newest: newest}) {
 				if err != nil {
 					return err
 				}
@@ -295,7 +296,7 @@ func (h *history) checkVersions(id string, want []modelVersion) {
 func (h *history) failf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
 // checkGroup compares every kind of read of one group.
-func (h *history) checkGroup(r Reader, m model, group int, ts Timestamp) {
+func (h *history) checkGroup(r firn.Reader, m model, group int, ts firn.Timestamp) {
 	things, prefix := h.store.Table("things"), groupPrefix(group)
 	want := m.live(string(prefix), ts)
 	for n := range modelThings {
@@ -310,7 +311,7 @@ func (h *history) checkGroup(r Reader, m model, group int, ts Timestamp) {
 		if limit > 0 {
 			expect = expect[:min(limit, len(expect))]
 		}
-		got := h.ids(r.Scan(Range{Index: things.ByID(), Prefix: prefix, Reverse: reverse, Limit: limit}))
+		got := h.ids(r.Scan(firn.Range{Index: things.ByID(), Prefix: prefix, Reverse: reverse, Limit: limit}))
 		if !slices.Equal(got, expect) {
 			h.failf("scan at %d reverse=%t limit=%d: got %x, want %x", ts, reverse, limit, got, expect)
 		}
@@ -322,22 +323,22 @@ func (h *history) checkGroup(r Reader, m model, group int, ts Timestamp) {
 	h.checkColor(r, m, colors[h.rng.IntN(len(colors))], ts)
 }
 
-func (h *history) checkGet(r Reader, m model, id []byte, ts Timestamp) {
+func (h *history) checkGet(r firn.Reader, m model, id []byte, ts firn.Timestamp) {
 	doc, err := r.Last(h.store.Table("things"), id)
 	want, ok := m.at(string(id), ts)
 	switch {
-	case !ok && errors.Is(err, ErrNotFound):
+	case !ok && errors.Is(err, firn.ErrNotFound):
 	case err != nil || !ok:
 		h.failf("last of %x at %d: got %v, %v, want %v, %t", id, ts, doc, err, want, ok)
 	case doc.Deleted != want.deleted || string(doc.Value) != want.value || doc.TS != want.ts:
 		h.failf("last of %x at %d: got %v, want %v", id, ts, doc, want)
 	}
-	if _, err := r.Get(h.store.Table("things"), id); errors.Is(err, ErrNotFound) != (!ok || want.deleted) {
+	if _, err := r.Get(h.store.Table("things"), id); errors.Is(err, firn.ErrNotFound) != (!ok || want.deleted) {
 		h.failf("get of %x at %d: got %v, want it live: %t", id, ts, err, ok && !want.deleted)
 	}
 }
 
-func (h *history) ids(items func(func(Item, error) bool)) []string {
+func (h *history) ids(items func(func(firn.Item, error) bool)) []string {
 	var ids []string
 	for item, err := range items {
 		if err != nil {
@@ -348,7 +349,7 @@ func (h *history) ids(items func(func(Item, error) bool)) []string {
 	return ids
 }
 
-func (h *history) checkOrdered(r Reader, prefix []byte, want []string) {
+func (h *history) checkOrdered(r firn.Reader, prefix []byte, want []string) {
 	o, err := r.Ordered(h.store.Table("things").ByID(), prefix)
 	if err != nil {
 		h.failf("%v", err)
@@ -367,7 +368,7 @@ func (h *history) checkOrdered(r Reader, prefix []byte, want []string) {
 	}
 }
 
-func (h *history) checkColor(r Reader, m model, color string, ts Timestamp) {
+func (h *history) checkColor(r firn.Reader, m model, color string, ts firn.Timestamp) {
 	var want []string
 	for _, id := range m.live("", ts) {
 		if v, _ := m.at(id, ts); strings.HasPrefix(v.value, color+":") {
@@ -376,7 +377,7 @@ func (h *history) checkColor(r Reader, m model, color string, ts Timestamp) {
 	}
 	x := h.store.Table("things").Index("color")
 	prefix := tuple.AppendBytes(nil, []byte(color))
-	if got := h.ids(r.Scan(Range{Index: x, Prefix: prefix})); !slices.Equal(got, want) {
+	if got := h.ids(r.Scan(firn.Range{Index: x, Prefix: prefix})); !slices.Equal(got, want) {
 		h.failf("%s things at %d: got %x, want %x", color, ts, got, want)
 	}
 	o, err := r.Ordered(x, prefix)

@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // The rule: what is held stays readable until the hold ends, and a hold ends by
 // itself.
@@ -14,12 +14,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/inside"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/retention"
 )
 
-func (l *lab) hold(name string, at Timestamp, d time.Duration) {
+func (l *lab) hold(name string, at firn.Timestamp, d time.Duration) {
 	l.Helper()
-	if err := l.Hold(l.Context(), Hold{Name: name, At: at, Until: l.now.Add(d)}); err != nil {
+	if err := l.Hold(l.Context(), firn.Hold{Name: name, At: at, Until: l.now.Add(d)}); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -32,8 +35,8 @@ func (l *lab) names() string {
 		names = append(names, fmt.Sprintf("%s@%d", h.Name, h.At))
 	}
 	n := 0
-	if err := l.View(func(s *Snapshot) (err error) {
-		n, err = s.CountRange(Range{Index: l.Table("firn.holds").ByID()})
+	if err := l.View(func(s *firn.Snapshot) (err error) {
+		n, err = s.CountRange(firn.Range{Index: l.Table("firn.holds").ByID()})
 		return err
 	}); err != nil {
 		l.Fatal(err)
@@ -55,9 +58,9 @@ func TestHoldsEndByThemselves(t *testing.T) {
 	l.reopen()
 	l.want("holds after opening again", l.names(), both)
 
-	moveTo := func(to, want Timestamp) {
+	moveTo := func(to, want firn.Timestamp) {
 		t.Helper()
-		if err := l.moveHorizon(t.Context(), to); err != nil || l.Bounds().Oldest != want {
+		if err := moveHorizon(t.Context(), l.Store, to); err != nil || l.Bounds().Oldest != want {
 			t.Errorf("horizon to %d: got %d, %v, want %d", to, l.Bounds().Oldest, err, want)
 		}
 	}
@@ -65,8 +68,8 @@ func TestHoldsEndByThemselves(t *testing.T) {
 	l.now = l.now.Add(time.Hour) // the follower's ends now
 	l.want("holds after an hour", strings.Fields(l.names())[0], strings.Fields(both)[0])
 	moveTo(written[2], written[2])
-	err := l.Hold(t.Context(), Hold{Name: "late", At: written[1], Until: l.now.Add(time.Hour)})
-	var compacted *CompactedError
+	err := l.Hold(t.Context(), firn.Hold{Name: "late", At: written[1], Until: l.now.Add(time.Hour)})
+	var compacted *firn.CompactedError
 	if !errors.As(err, &compacted) || compacted.Oldest != written[2] || compacted.Asked != written[1] {
 		t.Errorf("a hold before the horizon: got %v, want that it is before %d", err, written[2])
 	}
@@ -76,7 +79,7 @@ func TestHoldsEndByThemselves(t *testing.T) {
 	}
 	l.hold("backup", written[2], time.Hour)
 	l.want("holds after another", l.names(), fmt.Sprintf("backup@%d (1)", written[2]))
-	if left := l.held.Expired(l.now); len(left) > 0 {
+	if left := inside.Of(l.Store).Held.Expired(l.now); len(left) > 0 {
 		t.Errorf("expired holds in memory: got %q, want none", left)
 	}
 	for _, want := range []bool{true, false} {
@@ -90,16 +93,16 @@ func TestHoldsEndByThemselves(t *testing.T) {
 func TestHoldsThatCannotBe(t *testing.T) {
 	l := newLab(t)
 	for name, tt := range map[string]struct {
-		hold Hold
+		hold firn.Hold
 		want error
 	}{
-		"no name":       {Hold{Until: l.now.Add(time.Hour)}, retention.ErrHold},
-		"long name":     {Hold{Name: strings.Repeat("n", 256), Until: l.now.Add(time.Hour)}, retention.ErrHold},
-		"no end":        {Hold{Name: "x"}, retention.ErrHold},
-		"ends now":      {Hold{Name: "x", Until: l.now}, retention.ErrHold},
-		"ends too late": {Hold{Name: "x", Until: l.now.Add(30*24*time.Hour + time.Microsecond)}, retention.ErrHold},
-		"the future":    {Hold{Name: "x", At: Timestamp(l.now.Add(time.Minute).UnixMicro()), Until: l.now.Add(time.Hour)}, ErrFuture},
-		"the past":      {Hold{Name: "x", At: 1, Until: l.now.Add(time.Hour)}, ErrCompacted},
+		"no name":       {firn.Hold{Until: l.now.Add(time.Hour)}, retention.ErrHold},
+		"long name":     {firn.Hold{Name: strings.Repeat("n", 256), Until: l.now.Add(time.Hour)}, retention.ErrHold},
+		"no end":        {firn.Hold{Name: "x"}, retention.ErrHold},
+		"ends now":      {firn.Hold{Name: "x", Until: l.now}, retention.ErrHold},
+		"ends too late": {firn.Hold{Name: "x", Until: l.now.Add(30*24*time.Hour + time.Microsecond)}, retention.ErrHold},
+		"the future":    {firn.Hold{Name: "x", At: firn.Timestamp(l.now.Add(time.Minute).UnixMicro()), Until: l.now.Add(time.Hour)}, firn.ErrFuture},
+		"the past":      {firn.Hold{Name: "x", At: 1, Until: l.now.Add(time.Hour)}, firn.ErrCompacted},
 	} {
 		if err := l.Hold(t.Context(), tt.hold); !errors.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %v", name, err, tt.want)
@@ -107,32 +110,32 @@ func TestHoldsThatCannotBe(t *testing.T) {
 	}
 	l.want("holds afterwards", l.names(), " (0)")
 	for i := range 1000 {
-		l.held.Put(Hold{Name: fmt.Sprint(i), Until: l.now.Add(time.Hour)})
+		inside.Of(l.Store).Held.Put(firn.Hold{Name: fmt.Sprint(i), Until: l.now.Add(time.Hour)})
 	}
-	if err := l.Hold(t.Context(), Hold{Name: "x", Until: l.now.Add(time.Hour)}); !errors.Is(err, retention.ErrHold) {
+	if err := l.Hold(t.Context(), firn.Hold{Name: "x", Until: l.now.Add(time.Hour)}); !errors.Is(err, retention.ErrHold) {
 		t.Errorf("one hold too many: got %v, want %v", err, retention.ErrHold)
 	}
 	l.hold("7", 0, time.Minute) // in the place of another
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := l.Hold(ended, Hold{Name: "8", Until: l.now.Add(time.Hour)}); !errors.Is(err, context.Canceled) {
+	if err := l.Hold(ended, firn.Hold{Name: "8", Until: l.now.Add(time.Hour)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: got %v, want %v", err, context.Canceled)
 	}
 }
 
 func TestSettingsAfterClose(t *testing.T) {
-	s := openNew(t, Options{})
+	s := openNew(t, firn.Options{})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, release := s.Release(t.Context(), "x")
 	for name, err := range map[string]error{
-		"hold":      s.Hold(t.Context(), Hold{Name: "x", Until: time.Now().Add(time.Hour)}),
+		"hold":      s.Hold(t.Context(), firn.Hold{Name: "x", Until: time.Now().Add(time.Hour)}),
 		"release":   release,
-		"retention": s.SetRetention(t.Context(), Scope{}, nil),
+		"retention": s.SetRetention(t.Context(), firn.Scope{}, nil),
 	} {
-		if !errors.Is(err, ErrClosed) {
-			t.Errorf("%s: got %v, want %v", name, err, ErrClosed)
+		if !errors.Is(err, firn.ErrClosed) {
+			t.Errorf("%s: got %v, want %v", name, err, firn.ErrClosed)
 		}
 	}
 }
@@ -143,7 +146,7 @@ func TestSettingsAfterClose(t *testing.T) {
 func TestSnapshotsAreNotDeletedUnderTheirReaders(t *testing.T) {
 	l := newLab(t)
 	notes := l.Table("notes")
-	written := l.write("notes", "ada", strings.Fields(strings.Repeat("v ", lighter(300, 60)))...)
+	written := l.write("notes", "ada", strings.Fields(strings.Repeat("v ", race.Lighter(300, 60)))...)
 	l.forget("notes", "ada") // everything is in the file's index
 	var done atomic.Bool
 	var reads atomic.Int64
@@ -151,19 +154,19 @@ func TestSnapshotsAreNotDeletedUnderTheirReaders(t *testing.T) {
 	for range 3 {
 		g.Go(func() error {
 			for !done.Load() {
-				err := l.At(l.Bounds().Oldest, func(s *Snapshot) error {
-					if _, err := s.Get(notes, []byte("ada")); err != nil && !(errors.Is(err, ErrNotFound) && s.Moment() < written[0]) {
+				err := l.At(l.Bounds().Oldest, func(s *firn.Snapshot) error {
+					if _, err := s.Get(notes, []byte("ada")); err != nil && !(errors.Is(err, firn.ErrNotFound) && s.Moment() < written[0]) {
 						return fmt.Errorf("at %d: %w", s.Moment(), err)
 					}
 					reads.Add(1)
-					return first(s.Versions(notes, []byte("ada"), VersionRange{}))
+					return first(s.Versions(notes, []byte("ada"), firn.VersionRange{}))
 				})
-				if err != nil && !errors.Is(err, ErrCompacted) {
+				if err != nil && !errors.Is(err, firn.ErrCompacted) {
 					done.Store(true)
 					return err
 				}
-				if err := l.View(func(s *Snapshot) error {
-					for _, err := range s.Versions(notes, []byte("ada"), VersionRange{}) {
+				if err := l.View(func(s *firn.Snapshot) error {
+					for _, err := range s.Versions(notes, []byte("ada"), firn.VersionRange{}) {
 						if err != nil {
 							return err
 						}
@@ -181,11 +184,11 @@ func TestSnapshotsAreNotDeletedUnderTheirReaders(t *testing.T) {
 	for i := 1; i < len(written) && !done.Load(); i++ {
 		for before := reads.Load(); reads.Load() == before && !done.Load(); { // somebody reads in between
 		}
-		if err := l.moveHorizon(t.Context(), written[i]); err != nil {
+		if err := moveHorizon(t.Context(), l.Store, written[i]); err != nil {
 			t.Fatal(err)
 		}
 		end := deleted
-		for bound := min(written[i], l.pins.Oldest()); end < i && written[end+1] <= bound; end++ {
+		for bound := min(written[i], inside.Of(l.Store).Pins.Oldest()); end < i && written[end+1] <= bound; end++ {
 		}
 		l.forget("notes", "ada", written[deleted:end]...)
 		deleted = end
@@ -194,7 +197,7 @@ func TestSnapshotsAreNotDeletedUnderTheirReaders(t *testing.T) {
 	if err := g.Wait(); err != nil {
 		t.Error(err)
 	}
-	if got := l.pins.Oldest(); got != Timestamp(1<<63-1) {
+	if got := inside.Of(l.Store).Pins.Oldest(); got != firn.Timestamp(1<<63-1) {
 		t.Errorf("pinned when nobody reads: got %d, want nothing", got)
 	}
 	if deleted < len(written)/2 {
@@ -207,12 +210,12 @@ func TestPinsAreReleased(t *testing.T) {
 	oldest := l.Bounds().Oldest
 	free := func(what string) {
 		t.Helper()
-		if got := l.pins.Oldest(); got != Timestamp(1<<63-1) {
+		if got := inside.Of(l.Store).Pins.Oldest(); got != firn.Timestamp(1<<63-1) {
 			t.Errorf("%s: got %d pinned, want nothing", what, got)
 		}
 	}
-	pinned := func(s *Snapshot) error {
-		if got := l.pins.Oldest(); got != s.Timestamp() {
+	pinned := func(s *firn.Snapshot) error {
+		if got := inside.Of(l.Store).Pins.Oldest(); got != s.Timestamp() {
 			t.Errorf("pinned while %d is read: got %d", s.Timestamp(), got)
 		}
 		return errors.New("enough")
@@ -220,9 +223,9 @@ func TestPinsAreReleased(t *testing.T) {
 	_ = l.View(pinned)
 	free("after View")
 	l.write("notes", "ada", "1", "2")
-	if err := l.View(func(s *Snapshot) error {
-		for range s.Versions(l.Table("notes"), []byte("ada"), VersionRange{}) {
-			if got := l.pins.Oldest(); got != oldest {
+	if err := l.View(func(s *firn.Snapshot) error {
+		for range s.Versions(l.Table("notes"), []byte("ada"), firn.VersionRange{}) {
+			if got := inside.Of(l.Store).Pins.Oldest(); got != oldest {
 				t.Errorf("pinned while versions are walked: got %d, want the horizon %d", got, oldest)
 			}
 		}
@@ -234,12 +237,12 @@ func TestPinsAreReleased(t *testing.T) {
 	free("after At")
 	_ = l.At(oldest-1, pinned)
 	free("after At was refused")
-	_, _ = l.Update(t.Context(), func(tx *Tx) error { return tx.At(oldest, pinned) })
+	_, _ = l.Update(t.Context(), func(tx *firn.Tx) error { return tx.At(oldest, pinned) })
 	free("after Tx.At")
 	func() {
 		defer func() { _ = recover() }()
-		_ = l.View(func(*Snapshot) error { panic("mine") })
+		_ = l.View(func(*firn.Snapshot) error { panic("mine") })
 	}()
 	free("after a panic")
-	_ = l.Peek(func(*Snapshot) error { free("inside Peek"); return nil })
+	_ = l.Peek(func(*firn.Snapshot) error { free("inside Peek"); return nil })
 }

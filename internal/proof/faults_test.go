@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // A full disk, a failing disk, another process: each is an error that says so,
 // nothing acknowledged is lost, and the store recovers.
@@ -13,26 +13,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/crashvfs"
+	"github.com/firndb/firn/internal/inside"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/schema/schematest"
 )
 
 // openOn is Open on an engine with options that a user has not. The caller
 // closes the store.
-func openOn(t *testing.T, path string, e schema.Options, o Options) *Store {
+func openOn(t *testing.T, path string, e schema.Options, o firn.Options) *firn.Store {
 	t.Helper()
-	o = o.withDefaults()
-	e.Sync, e.CreatedAt = o.sync(), schema.TimestampOf(o.Now())
-	engine, err := schema.Open(path, e)
+	opened, err := inside.Open(path, e, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Store{opts: o, engine: engine}
-	if err := s.load(); err != nil {
-		t.Fatal(errors.Join(err, engine.Close()))
+	s, ok := opened.(*firn.Store)
+	if !ok {
+		t.Fatalf("open: got a %T", opened)
 	}
-	s.start()
 	t.Cleanup(func() { s.Close() }) // again is harmless
 	return s
 }
@@ -55,12 +54,12 @@ func nowhere() int64 { return 0 }
 func TestFullDiskRefusesAndRecovers(t *testing.T) {
 	random := seededRandom(t)
 	path := filepath.Join(t.TempDir(), "full.db")
-	s := openOn(t, path, schema.Options{MaxPages: 40}, crashOptions(None))
+	s := openOn(t, path, schema.Options{MaxPages: 40}, crashOptions(firn.None))
 	c, refused := &crashLog{now: model{}}, 0
 	for range 400 {
 		err := c.write(s, random, nowhere)
 		switch {
-		case errors.Is(err, ErrFull) && !errors.Is(err, ErrInDoubt):
+		case errors.Is(err, firn.ErrFull) && !errors.Is(err, firn.ErrInDoubt):
 			refused++
 		case err != nil:
 			t.Fatalf("write to a full disk: got %v, want ErrFull", err)
@@ -84,7 +83,7 @@ func TestFullDiskRefusesAndRecovers(t *testing.T) {
 // were told of a commit find it, the others do not.
 func TestFullDiskTellsEveryCallerTheTruth(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full.db")
-	o := crashOptions(None)
+	o := crashOptions(firn.None)
 	s := openOn(t, path, schema.Options{MaxPages: 60}, o)
 	things, value := s.Table("things"), []byte("red:"+strings.Repeat("x", 700))
 	var mu sync.Mutex
@@ -94,8 +93,8 @@ func TestFullDiskTellsEveryCallerTheTruth(t *testing.T) {
 		callers.Go(func() {
 			for n := range 60 {
 				id := thingID(caller, n)
-				_, err := s.Update(context.Background(), func(tx *Tx) error { return tx.Put(things, id, value) })
-				if err != nil && !errors.Is(err, ErrFull) {
+				_, err := s.Update(context.Background(), func(tx *firn.Tx) error { return tx.Put(things, id, value) })
+				if err != nil && !errors.Is(err, firn.ErrFull) {
 					t.Errorf("write to a full disk: got %v, want ErrFull", err)
 				}
 				mu.Lock()
@@ -111,8 +110,8 @@ func TestFullDiskTellsEveryCallerTheTruth(t *testing.T) {
 	s = openAt(t, path, o)
 	done := 0
 	for id, want := range told {
-		err := s.View(func(snap *Snapshot) error { _, err := snap.Get(s.Table("things"), []byte(id)); return err })
-		if got := err == nil; got != want || err != nil && !errors.Is(err, ErrNotFound) {
+		err := s.View(func(snap *firn.Snapshot) error { _, err := snap.Get(s.Table("things"), []byte(id)); return err })
+		if got := err == nil; got != want || err != nil && !errors.Is(err, firn.ErrNotFound) {
 			t.Errorf("document %x: got %v, want it there: %t", id, err, want)
 		}
 		if want {
@@ -131,7 +130,7 @@ func TestFailingDiskStopsTheStore(t *testing.T) {
 		t.Run(kind.String(), func(t *testing.T) {
 			random, disk := seededRandom(t), crashDisk(t)
 			path := filepath.Join(t.TempDir(), "failing.db")
-			s := openOn(t, path, schema.Options{VFS: disk.Name()}, crashOptions(Always))
+			s := openOn(t, path, schema.Options{VFS: disk.Name()}, crashOptions(firn.Always))
 			c := &crashLog{now: model{}}
 			for range 20 {
 				if err := c.write(s, random, nowhere); err != nil {
@@ -140,27 +139,27 @@ func TestFailingDiskStopsTheStore(t *testing.T) {
 			}
 			disk.SetFault(func(op crashvfs.Op) bool { return op.Kind == kind && strings.HasSuffix(op.Path, "-wal") })
 			for n := range 3 {
-				if err := c.write(s, random, nowhere); !errors.Is(err, ErrInDoubt) {
+				if err := c.write(s, random, nowhere); !errors.Is(err, firn.ErrInDoubt) {
 					t.Errorf("write %d to a failing disk: got %v, want ErrInDoubt", n, err)
 				}
 			}
 			disk.SetFault(nil)
-			if err := c.write(s, random, nowhere); !errors.Is(err, ErrInDoubt) {
+			if err := c.write(s, random, nowhere); !errors.Is(err, firn.ErrInDoubt) {
 				t.Errorf("write after the disk is well again: got %v, want ErrInDoubt", err)
 			}
 			if err := c.compare(t, s, len(c.commits), random); err != nil {
 				t.Errorf("reading a store that has stopped: %v", err)
 			}
-			if err := s.Close(); !errors.Is(err, ErrInDoubt) {
+			if err := s.Close(); !errors.Is(err, firn.ErrInDoubt) {
 				t.Errorf("close: got %v, want ErrInDoubt", err)
 			}
 			// The commit in doubt may be there; c does not know its timestamp.
-			s, err := Open(path, crashOptions(None))
+			s, err := firn.Open(path, crashOptions(firn.None))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if newest, last := s.head.Newest(), c.commits[len(c.commits)-1].ts; newest < last {
+			if newest, last := inside.Of(s).Head.Newest(), c.commits[len(c.commits)-1].ts; newest < last {
 				t.Errorf("newest commit: got %d, want %d or the one in doubt", newest, last)
 			} else if newest == last {
 				if err := c.compare(t, s, len(c.commits), random); err != nil {
@@ -177,9 +176,9 @@ func TestFailingDiskStopsTheStore(t *testing.T) {
 // oneBatch is a batch that must not run.
 type oneBatch struct{}
 
-func (oneBatch) Len() int                { return 1 }
-func (oneBatch) Transact(int, *Tx) error { return errors.New("it has run") }
-func (oneBatch) Done(Timestamp, error)   {}
+func (oneBatch) Len() int                     { return 1 }
+func (oneBatch) Transact(int, *firn.Tx) error { return errors.New("it has run") }
+func (oneBatch) Done(firn.Timestamp, error)   {}
 
 // TestAnotherProcessHoldsTheFile: a write waits for the other's transaction,
 // and says ErrBusy if that does not end.
@@ -192,7 +191,7 @@ func TestAnotherProcessHoldsTheFile(t *testing.T) {
 		if patient {
 			timeout = time.Minute
 		}
-		o := crashOptions(Always)
+		o := crashOptions(firn.Always)
 		o.LockWait = timeout
 		s := openOn(t, path, schema.Options{}, o)
 		if err := c.write(s, random, nowhere); err != nil {
@@ -216,7 +215,7 @@ func TestAnotherProcessHoldsTheFile(t *testing.T) {
 			}
 			<-released
 		} else {
-			if err := c.write(s, random, nowhere); !errors.Is(err, schema.ErrBusy) || !errors.Is(err, ErrBusy) || errors.Is(err, ErrInDoubt) || strings.Contains(err.Error(), "waiting") {
+			if err := c.write(s, random, nowhere); !errors.Is(err, schema.ErrBusy) || !errors.Is(err, firn.ErrBusy) || errors.Is(err, firn.ErrInDoubt) || strings.Contains(err.Error(), "waiting") {
 				t.Errorf("write while another process writes: got %v, want an ErrBusy of the file that says so", err)
 			}
 			if err := c.compare(t, s, len(c.commits), random); err != nil {

@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // What TestStoreThatForgetsAgreesWithModel reads, and what it says to it.
 
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/inside"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -20,30 +22,30 @@ func (p *past) failf(format string, args ...any) {
 // checkPresent: the present is never forgotten.
 func (p *past) checkPresent() {
 	p.Helper()
-	p.must(p.View(func(s *Snapshot) error {
+	p.must(p.View(func(s *firn.Snapshot) error {
 		p.checkDocuments(s, schema.MaxTimestamp)
 		return nil
 	}))
 }
 
 // checkAt reads everything at a moment.
-func (p *past) checkAt(ts Timestamp) {
+func (p *past) checkAt(ts firn.Timestamp) {
 	p.Helper()
 	all := p.newest()
-	p.each(func(name documentName, scope Scope) { all = min(all, p.allowed(name, scope)) })
-	p.before = map[Scope]Timestamp{}
-	p.each(func(_ documentName, scope Scope) { p.before[scope] = p.Oldest(scope) })
-	read := func(s *Snapshot) error {
+	p.each(func(name documentName, scope firn.Scope) { all = min(all, p.allowed(name, scope)) })
+	p.before = map[firn.Scope]firn.Timestamp{}
+	p.each(func(_ documentName, scope firn.Scope) { p.before[scope] = p.Oldest(scope) })
+	read := func(s *firn.Snapshot) error {
 		p.checkDocuments(s, ts)
 		return nil
 	}
 	var err error
 	if p.rng.IntN(3) == 0 {
-		_, err = p.Update(p.Context(), func(tx *Tx) error { return tx.At(ts, read) })
+		_, err = p.Update(p.Context(), func(tx *firn.Tx) error { return tx.At(ts, read) })
 	} else {
 		err = p.At(ts, read)
 	}
-	var compacted *CompactedError
+	var compacted *firn.CompactedError
 	switch {
 	case errors.As(err, &compacted):
 		p.refused++
@@ -57,8 +59,8 @@ func (p *past) checkAt(ts Timestamp) {
 
 // checkDocuments reads one by one, in ranges, and what is owned through its
 // owner.
-func (p *past) checkDocuments(s *Snapshot, ts Timestamp) {
-	p.each(func(name documentName, scope Scope) {
+func (p *past) checkDocuments(s *firn.Snapshot, ts firn.Timestamp) {
+	p.each(func(name documentName, scope firn.Scope) {
 		if name.table == "spots" {
 			return // only those of a space that is shown
 		}
@@ -71,18 +73,18 @@ func (p *past) checkDocuments(s *Snapshot, ts Timestamp) {
 		p.compare(s, name, ts)
 		p.checkOwned(s, name, "spots", ts)
 	}
-	p.checkRange(s, "notes", Range{Index: p.Table("notes").ByID()}, "", "notes", ts)
-	p.checkRange(s, "rooms", Range{Index: p.Table("rooms").ByID()}, "", "", ts)
+	p.checkRange(s, "notes", firn.Range{Index: p.Table("notes").ByID()}, "", "notes", ts)
+	p.checkRange(s, "rooms", firn.Range{Index: p.Table("rooms").ByID()}, "", "", ts)
 	for _, group := range []string{"a", "b"} {
-		p.checkRange(s, "rooms", Range{Index: p.Table("rooms").ByID(), Prefix: []byte(group)}, group, group, ts)
+		p.checkRange(s, "rooms", firn.Range{Index: p.Table("rooms").ByID(), Prefix: []byte(group)}, group, group, ts)
 	}
 }
 
 // checkDocument says whether the document could be read.
-func (p *past) checkDocument(s *Snapshot, name documentName, scope Scope, ts Timestamp) bool {
+func (p *past) checkDocument(s *firn.Snapshot, name documentName, scope firn.Scope, ts firn.Timestamp) bool {
 	oldest := p.before[scope]
 	_, err := s.Last(p.Table(name.table), []byte(name.id))
-	var compacted *CompactedError
+	var compacted *firn.CompactedError
 	if errors.As(err, &compacted) {
 		p.refused++
 		from := p.known(name, scope)
@@ -102,7 +104,7 @@ func (p *past) checkDocument(s *Snapshot, name documentName, scope Scope, ts Tim
 		p.failf("%s at %d: got %v, want it refused before %d; policy %s", name, ts, err, oldest, policy)
 	}
 	from := p.known(name, scope)
-	if _, err := s.Get(p.Table(name.table), []byte(name.id)); errors.Is(err, ErrCompacted) && ts < from {
+	if _, err := s.Get(p.Table(name.table), []byte(name.id)); errors.Is(err, firn.ErrCompacted) && ts < from {
 		return false // since it was asked for
 	}
 	p.compare(s, name, ts)
@@ -114,7 +116,7 @@ func (p *past) checkDocument(s *Snapshot, name documentName, scope Scope, ts Tim
 // versions goes by those that are left: without a live one, or with later ones
 // than what is held, by the scope; and those behind a tombstone that is gone
 // are all that it knows of.
-func (p *past) known(name documentName, scope Scope) Timestamp {
+func (p *past) known(name documentName, scope firn.Scope) firn.Timestamp {
 	from := p.allowed(name, scope)
 	counts := p.policy(scope).Versions
 	if counts == 0 {
@@ -141,13 +143,13 @@ func (p *past) shown(id string) bool {
 }
 
 // compare holds a read of a document against the model.
-func (p *past) compare(s *Snapshot, name documentName, ts Timestamp) {
+func (p *past) compare(s *firn.Snapshot, name documentName, ts firn.Timestamp) {
 	p.exact++
 	doc, err := s.Get(p.Table(name.table), []byte(name.id))
 	want, ok := p.models[name.table].at(name.id, ts)
 	switch {
 	case !ok || want.deleted:
-		if !errors.Is(err, ErrNotFound) {
+		if !errors.Is(err, firn.ErrNotFound) {
 			p.failf("%s at %d: got %v, %v, want nothing", name, ts, doc, err)
 		}
 	case err != nil || string(doc.Value) != want.value || doc.TS != want.ts:
@@ -158,11 +160,11 @@ func (p *past) compare(s *Snapshot, name documentName, ts Timestamp) {
 // checkVersions: the versions are the newest of all, without a gap, down to
 // the one that could be seen when the document became readable, unless that is
 // a tombstone.
-func (p *past) checkVersions(s *Snapshot, name documentName, from, ts Timestamp) {
+func (p *past) checkVersions(s *firn.Snapshot, name documentName, from, ts firn.Timestamp) {
 	p.versions++
 	var got []modelVersion
-	for doc, err := range s.Versions(p.Table(name.table), []byte(name.id), VersionRange{}) {
-		if errors.Is(err, ErrCompacted) && ts < from {
+	for doc, err := range s.Versions(p.Table(name.table), []byte(name.id), firn.VersionRange{}) {
+		if errors.Is(err, firn.ErrCompacted) && ts < from {
 			return // since the document was read
 		}
 		if err != nil {
@@ -182,7 +184,7 @@ func (p *past) checkVersions(s *Snapshot, name documentName, from, ts Timestamp)
 }
 
 // countAfter is how many versions are newer than ts.
-func countAfter(versions []modelVersion, ts Timestamp) (n int) {
+func countAfter(versions []modelVersion, ts firn.Timestamp) (n int) {
 	for n < len(versions) && versions[len(versions)-1-n].ts > ts {
 		n++
 	}
@@ -191,7 +193,7 @@ func countAfter(versions []modelVersion, ts Timestamp) (n int) {
 
 // checkOwned reads the range that an owner owns at a moment at which it can be
 // read.
-func (p *past) checkOwned(s *Snapshot, owner documentName, table string, ts Timestamp) {
+func (p *past) checkOwned(s *firn.Snapshot, owner documentName, table string, ts firn.Timestamp) {
 	uid := p.owned(owner.table, owner.id, ts)
 	if uid == "" {
 		return
@@ -200,13 +202,14 @@ func (p *past) checkOwned(s *Snapshot, owner documentName, table string, ts Time
 	if table == "spots" { // they have scopes of their own
 		for _, name := range spotNames {
 			id := string(prefix) + name
-			if s.rangeReached(Range{Index: t.ByID(), Prefix: prefix}) == nil || p.rng.IntN(2) == 0 {
+			reached := !errors.Is(first(s.Scan(firn.Range{Index: t.ByID(), Prefix: prefix, Limit: 1})), firn.ErrCompacted)
+			if reached || p.rng.IntN(2) == 0 {
 				p.checkDocument(s, documentName{table, id}, spotScope(id), ts)
 			}
 		}
 		return
 	}
-	p.checkRange(s, table, Range{Index: t.ByID(), Prefix: prefix}, string(prefix), "none", ts)
+	p.checkRange(s, table, firn.Range{Index: t.ByID(), Prefix: prefix}, string(prefix), "none", ts)
 	p.checkOwnedColor(s, t, string(prefix), ts)
 	n, err := s.Count(t, prefix)
 	if want := len(p.models[table].live(string(prefix), ts)); err != nil || n != want {
@@ -214,7 +217,7 @@ func (p *past) checkOwned(s *Snapshot, owner documentName, table string, ts Time
 	}
 }
 
-func (p *past) checkOwnedColor(s *Snapshot, t *Table, prefix string, ts Timestamp) {
+func (p *past) checkOwnedColor(s *firn.Snapshot, t *firn.Table, prefix string, ts firn.Timestamp) {
 	color := colors[p.rng.IntN(len(colors))]
 	m := p.models[t.Name()]
 	var want, got []string
@@ -223,7 +226,7 @@ func (p *past) checkOwnedColor(s *Snapshot, t *Table, prefix string, ts Timestam
 			want = append(want, id)
 		}
 	}
-	for item, err := range s.Scan(Range{Index: t.Index("color"), Prefix: tuple.AppendBytes([]byte(prefix), []byte(color))}) {
+	for item, err := range s.Scan(firn.Range{Index: t.Index("color"), Prefix: tuple.AppendBytes([]byte(prefix), []byte(color))}) {
 		if err != nil {
 			p.failf("%s %s of %q at %d: %v", color, t.Name(), prefix, ts, err)
 		}
@@ -235,10 +238,10 @@ func (p *past) checkOwnedColor(s *Snapshot, t *Table, prefix string, ts Timestam
 }
 
 // checkRange reads a range of a group, in which scopes may be forgotten.
-func (p *past) checkRange(s *Snapshot, table string, r Range, prefix, group string, ts Timestamp) {
+func (p *past) checkRange(s *firn.Snapshot, table string, r firn.Range, prefix, group string, ts firn.Timestamp) {
 	var got []string
 	for item, err := range s.Scan(r) {
-		if errors.Is(err, ErrCompacted) {
+		if errors.Is(err, firn.ErrCompacted) {
 			p.refused++
 			if from := p.allowedRange(group); ts >= from || group == "none" {
 				p.failf("range %q of %s at %d: got %v, must be readable from %d", prefix, table, ts, err, from)
@@ -274,11 +277,11 @@ func (p *past) finish() {
 		p.checkPresent()
 		p.reopen()
 	}
-	p.Logf("%d commits, %d exact reads, %d refused, %d walks of versions, %d deleted", len(p.log), p.exact, p.refused, p.versions, p.compactor.Stats().Rows)
+	p.Logf("%d commits, %d exact reads, %d refused, %d walks of versions, %d deleted", len(p.log), p.exact, p.refused, p.versions, inside.Of(p.Store).Compactor.Stats().Rows)
 	if len(p.log) < 80 || p.exact < 1000 || p.refused < 300 || p.versions < 500 {
 		p.Errorf("%d commits, %d exact reads, %d refused, %d walks of versions: too little to say anything", len(p.log), p.exact, p.refused, p.versions)
 	}
-	problems, err := Check(p.path, func(problem string) { p.Error(problem) })
+	problems, err := firn.Check(p.path, func(problem string) { p.Error(problem) })
 	if err != nil || problems > 0 {
 		p.Errorf("check: got %d problems, %v", problems, err)
 	}

@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // Bugs that others had with compaction, one test each: none is here.
 
@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/firndb/firn"
 )
 
 // pruneTo prunes, and says nothing.
-func (l *lab) pruneTo(ts Timestamp) {
+func (l *lab) pruneTo(ts firn.Timestamp) {
 	l.Helper()
 	if _, err := l.Prune(l.Context(), ts); err != nil {
 		l.Fatal(err)
@@ -19,10 +21,10 @@ func (l *lab) pruneTo(ts Timestamp) {
 }
 
 // end deletes a document, a millisecond later.
-func (l *lab) end(table, id string) Timestamp {
+func (l *lab) end(table, id string) firn.Timestamp {
 	l.Helper()
 	l.now = l.now.Add(time.Millisecond)
-	ts, err := l.Update(l.Context(), func(tx *Tx) error { return tx.Delete(l.Table(table), []byte(id), []byte("why")) })
+	ts, err := l.Update(l.Context(), func(tx *firn.Tx) error { return tx.Delete(l.Table(table), []byte(id), []byte("why")) })
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func TestTimeDoesNotGoBackAfterCompaction(t *testing.T) {
 	if ts := l.write("notes", "ada", "3")[0]; ts <= horizon {
 		t.Errorf("a commit after the horizon %d: got %d", horizon, ts)
 	}
-	l.want("at the horizon", l.at(horizon, "notes", "ada"), ErrNotFound.Error())
+	l.want("at the horizon", l.at(horizon, "notes", "ada"), firn.ErrNotFound.Error())
 }
 
 // TestDeletionsAtTheHorizonAreNotDropped: a tombstone is listed as long as the
@@ -59,7 +61,7 @@ func TestDeletionsAtTheHorizonAreNotDropped(t *testing.T) {
 	l.write("notes", "bob", "x")
 	history := func() string {
 		var all []string
-		for doc, err := range l.History(notes, []byte("ada"), VersionRange{}) {
+		for doc, err := range l.History(notes, []byte("ada"), firn.VersionRange{}) {
 			if err != nil {
 				return err.Error()
 			}
@@ -67,9 +69,9 @@ func TestDeletionsAtTheHorizonAreNotDropped(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	changed := func(from Timestamp) string {
+	changed := func(from firn.Timestamp) string {
 		var all []string
-		err := l.Changed(notes, nil, from, deleted, func(doc *Document) error {
+		err := l.Changed(notes, nil, from, deleted, func(doc *firn.Document) error {
 			all = append(all, fmt.Sprintf("%s deleted=%t", doc.ID, doc.Deleted))
 			return nil
 		})
@@ -79,11 +81,11 @@ func TestDeletionsAtTheHorizonAreNotDropped(t *testing.T) {
 	l.want("history just before", history(), "2 deleted=false, why deleted=true")
 	l.want("changes just before", changed(deleted-1), "ada deleted=true")
 	l.want("what was deleted", l.at(deleted-1, "notes", "ada"), "2")
-	l.want("the deletion", l.at(deleted, "notes", "ada"), ErrNotFound.Error())
+	l.want("the deletion", l.at(deleted, "notes", "ada"), firn.ErrNotFound.Error())
 	l.pruneTo(deleted)
 	l.want("history at the horizon", history(), "")
 	l.want("changes from before", changed(written[1]), compactedAt(written[1], deleted))
-	l.want("at the horizon", l.at(deleted, "notes", "ada"), ErrNotFound.Error())
+	l.want("at the horizon", l.at(deleted, "notes", "ada"), firn.ErrNotFound.Error())
 	l.want("before it", l.at(deleted-1, "notes", "ada"), compactedAt(deleted-1, deleted))
 }
 
@@ -93,10 +95,10 @@ func TestTransactionsCannotReadWhatIsForgotten(t *testing.T) {
 	l := newLab(t)
 	written := l.write("notes", "ada", "1", "2", "3")
 	l.pruneTo(written[1])
-	if _, err := l.Update(t.Context(), func(tx *Tx) error {
+	if _, err := l.Update(t.Context(), func(tx *firn.Tx) error {
 		for i, want := range []string{compactedAt(written[0], written[1]), "2", "3"} {
 			got := ""
-			err := tx.At(written[i], func(s *Snapshot) error {
+			err := tx.At(written[i], func(s *firn.Snapshot) error {
 				got = valueOf(s, l.Table("notes"), "ada")
 				return nil
 			})
@@ -112,14 +114,20 @@ func TestTransactionsCannotReadWhatIsForgotten(t *testing.T) {
 // TestDeletedDocumentsStayDeleted: pruning a tombstone leaves no older version
 // to be found, whatever came before: another policy, a restart, a hold.
 func TestDeletedDocumentsStayDeleted(t *testing.T) {
-	for name, before := range map[string]func(l *lab, written []Timestamp){
-		"nothing":          func(*lab, []Timestamp) {},
-		"pruned":           func(l *lab, written []Timestamp) { l.pruneTo(written[1]) },
-		"counted":          func(l *lab, _ []Timestamp) { l.set(Scope{Group: "notes"}, &Retention{Versions: 2}) },
-		"then off":         func(l *lab, w []Timestamp) { l.pruneTo(w[0]); l.set(Scope{Group: "notes"}, &Retention{Off: true}) },
-		"then off, opened": func(l *lab, _ []Timestamp) { l.set(Scope{Group: "notes"}, &Retention{Off: true}); l.reopen() },
-		"held": func(l *lab, w []Timestamp) {
-			if err := l.Hold(l.Context(), Hold{Name: "h", At: w[1], Until: l.now.Add(time.Hour)}); err != nil {
+	for name, before := range map[string]func(l *lab, written []firn.Timestamp){
+		"nothing": func(*lab, []firn.Timestamp) {},
+		"pruned":  func(l *lab, written []firn.Timestamp) { l.pruneTo(written[1]) },
+		"counted": func(l *lab, _ []firn.Timestamp) { l.set(firn.Scope{Group: "notes"}, &firn.Retention{Versions: 2}) },
+		"then off": func(l *lab, w []firn.Timestamp) {
+			l.pruneTo(w[0])
+			l.set(firn.Scope{Group: "notes"}, &firn.Retention{Off: true})
+		},
+		"then off, opened": func(l *lab, _ []firn.Timestamp) {
+			l.set(firn.Scope{Group: "notes"}, &firn.Retention{Off: true})
+			l.reopen()
+		},
+		"held": func(l *lab, w []firn.Timestamp) {
+			if err := l.Hold(l.Context(), firn.Hold{Name: "h", At: w[1], Until: l.now.Add(time.Hour)}); err != nil {
 				l.Fatal(err)
 			}
 			l.pruneTo(w[2])
@@ -138,14 +146,14 @@ func TestDeletedDocumentsStayDeleted(t *testing.T) {
 			}
 			l.pruneTo(deleted)
 			for range 2 {
-				l.want("afterwards", l.at(l.Bounds().Newest, "notes", "ada"), ErrNotFound.Error())
+				l.want("afterwards", l.at(l.Bounds().Newest, "notes", "ada"), firn.ErrNotFound.Error())
 				l.reopen()
 			}
 			if name == "counted" {
 				return // it keeps two, the tombstone among them
 			}
 			rows := 0
-			if err := l.Log(0, 0, func(table string, _ *Document) error {
+			if err := l.Log(0, 0, func(table string, _ *firn.Document) error {
 				if table == "notes" {
 					rows++
 				}
@@ -161,9 +169,9 @@ func TestDeletedDocumentsStayDeleted(t *testing.T) {
 // keeps what it sees; the next one does not see what was forgotten meanwhile.
 func TestAPausedReaderIsNotServedStale(t *testing.T) {
 	l := newLab(t)
-	l.set(Scope{}, &Retention{Age: time.Second})
+	l.set(firn.Scope{}, &firn.Retention{Age: time.Second})
 	written := l.write("notes", "ada", "1", "2", "3")
-	if err := l.At(written[0], func(s *Snapshot) error {
+	if err := l.At(written[0], func(s *firn.Snapshot) error {
 		l.now = l.now.Add(time.Hour) // the process was stopped
 		if _, err := l.Compact(t.Context()); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // Weeks of retention: what is in the file stays bounded, by age, by number and
 // by size.
@@ -14,26 +14,54 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/inside"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/storefile"
 	"github.com/firndb/firn/schema"
 )
 
 // putAll commits one version of each document. Update would take its channel
 // from a pool that is shared with tests on other clocks.
-func putAll(t *testing.T, s *Store, table, value string, ids ...string) Timestamp {
+func putAll(t *testing.T, s *firn.Store, table, value string, ids ...string) firn.Timestamp {
 	t.Helper()
-	return (&calls{n: 1, transact: func(_ int, tx *Tx) error {
-		for _, id := range ids {
-			if err := tx.Put(s.Table(table), []byte(id), []byte(value)); err != nil {
-				return err
-			}
+	b := &putBatch{table: s.Table(table), value: value, ids: ids, done: make(chan error, 1)}
+	if err := s.Submit(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-b.done; err != nil {
+		t.Fatal(err)
+	}
+	return b.ts
+}
+
+// putBatch is a firn.Batch of one transaction, which puts documents.
+type putBatch struct {
+	table *firn.Table
+	value string
+	ids   []string
+	ts    firn.Timestamp
+	done  chan error // capacity 1: Done must not block
+}
+
+func (b *putBatch) Len() int { return 1 }
+
+func (b *putBatch) Transact(_ int, tx *firn.Tx) error {
+	for _, id := range b.ids {
+		if err := tx.Put(b.table, []byte(id), []byte(b.value)); err != nil {
+			return err
 		}
-		return nil
-	}}).run(t, s)
+	}
+	return nil
+}
+
+func (b *putBatch) Done(last firn.Timestamp, err error) {
+	b.ts = last
+	b.done <- err
 }
 
 // setOnce sets a policy without Update.
-func setOnce(t *testing.T, s *Store, scope Scope, r Retention) {
+func setOnce(t *testing.T, s *firn.Store, scope firn.Scope, r firn.Retention) {
 	t.Helper()
 	if err := s.SetRetention(t.Context(), scope, &r); err != nil {
 		t.Fatal(err)
@@ -41,9 +69,9 @@ func setOnce(t *testing.T, s *Store, scope Scope, r Retention) {
 }
 
 // versionsByID is how many versions of each document the log has.
-func versionsByID(t *testing.T, s *Store) map[string]int {
+func versionsByID(t *testing.T, s *firn.Store) map[string]int {
 	t.Helper()
-	session, err := s.engine.Session()
+	session, err := inside.Of(s).Engine.Session()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +91,7 @@ func versionsByID(t *testing.T, s *Store) map[string]int {
 // everything of a document, with a commit every hour.
 func TestThirtyDaysOfPolicies(t *testing.T) {
 	t.Parallel()
-	days := lighter(30, 10)
+	days := race.Lighter(30, 10)
 	keepForHours(t, days*24, (days-8)*24, 24, nil)
 }
 
@@ -71,33 +99,33 @@ func TestThirtyDaysOfPolicies(t *testing.T) {
 // that keep nothing, and three versions: there is a pass every second.
 func TestHoursOfPoliciesThatCount(t *testing.T) {
 	t.Parallel()
-	keepForHours(t, 8, 3, 1, map[string]Retention{"off": {Off: true}, "three": {Versions: 3}})
+	keepForHours(t, 8, 3, 1, map[string]firn.Retention{"off": {Off: true}, "three": {Versions: 3}})
 }
 
 // holdHours is how long the hold is.
 const holdHours = 3
 
-func keepForHours(t *testing.T, hours, holdFrom, groupHours int, members map[string]Retention) {
+func keepForHours(t *testing.T, hours, holdFrom, groupHours int, members map[string]firn.Retention) {
 	path := filepath.Join(t.TempDir(), "days.db")
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(path, Options{
-			Tables:    []TableSpec{{Name: "notes"}, {Name: "jobs"}, {Name: "kept", Shared: true}},
-			Retention: 7 * 24 * time.Hour, Durability: None,
+		s, err := firn.Open(path, firn.Options{
+			Tables:    []firn.TableSpec{{Name: "notes"}, {Name: "jobs"}, {Name: "kept", Shared: true}},
+			Retention: 7 * 24 * time.Hour, Durability: firn.None,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		setOnce(t, s, Scope{Group: "jobs"}, Retention{Age: time.Duration(groupHours) * time.Hour})
+		setOnce(t, s, firn.Scope{Group: "jobs"}, firn.Retention{Age: time.Duration(groupHours) * time.Hour})
 		ids := slices.Collect(maps.Keys(members))
 		for _, id := range ids {
-			setOnce(t, s, Scope{Group: "jobs", Member: id}, members[id])
+			setOnce(t, s, firn.Scope{Group: "jobs", Member: id}, members[id])
 		}
-		setOnce(t, s, Scope{Group: "notes", Member: "all"}, Retention{})
+		setOnce(t, s, firn.Scope{Group: "notes", Member: "all"}, firn.Retention{})
 		for hour := 1; hour <= hours; hour++ {
 			putAll(t, s, "notes", fmt.Sprint(hour), "week", "all")
 			putAll(t, s, "jobs", fmt.Sprint(hour), append(ids, "hour")...)
 			if hour == holdFrom {
-				if err := s.Hold(t.Context(), Hold{Name: "h", Until: time.Now().Add(holdHours*time.Hour - time.Minute)}); err != nil {
+				if err := s.Hold(t.Context(), firn.Hold{Name: "h", Until: time.Now().Add(holdHours*time.Hour - time.Minute)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -112,7 +140,7 @@ func keepForHours(t *testing.T, hours, holdFrom, groupHours int, members map[str
 			t.Fatal(err)
 		}
 	})
-	if problems, err := Check(path, func(p string) { t.Error(p) }); err != nil || problems > 0 {
+	if problems, err := firn.Check(path, func(p string) { t.Error(p) }); err != nil || problems > 0 {
 		t.Errorf("check: got %d problems, %v", problems, err)
 	}
 }
@@ -120,7 +148,7 @@ func keepForHours(t *testing.T, hours, holdFrom, groupHours int, members map[str
 // checkHour counts what there is after so many hours, five seconds before the
 // next commit. A policy of age keeps up to a hundredth more, and the version
 // that was current then.
-func checkHour(t *testing.T, s *Store, hour, holdFrom, groupHours int, members map[string]Retention) {
+func checkHour(t *testing.T, s *firn.Store, hour, holdFrom, groupHours int, members map[string]firn.Retention) {
 	t.Helper()
 	since := 0 // versions since the hold, while it holds
 	if hour >= holdFrom && hour < holdFrom+holdHours-1 {
@@ -154,7 +182,7 @@ func checkHour(t *testing.T, s *Store, hour, holdFrom, groupHours int, members m
 func TestIdleStoreIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "idle.db")
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(path, Options{Tables: []TableSpec{{Name: "notes"}}, Retention: 30 * time.Second, Durability: None})
+		s, err := firn.Open(path, firn.Options{Tables: []firn.TableSpec{{Name: "notes"}}, Retention: 30 * time.Second, Durability: firn.None})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,20 +214,20 @@ func TestHistoryStaysWithinItsBytes(t *testing.T) {
 	const most = 4 << 20
 	synctest.Test(t, func(t *testing.T) {
 		log := listen()
-		s, err := Open(path, Options{Tables: []TableSpec{{Name: "notes"}}, HistoryMaxBytes: most, Durability: None, Logger: slog.New(log)})
+		s, err := firn.Open(path, firn.Options{Tables: []firn.TableSpec{{Name: "notes"}}, HistoryMaxBytes: most, Durability: firn.None, Logger: slog.New(log)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		setOnce(t, s, Scope{Group: "notes", Member: "n3"}, Retention{Versions: 1000})
+		setOnce(t, s, firn.Scope{Group: "notes", Member: "n3"}, firn.Retention{Versions: 1000})
 		used := func() int64 {
-			n, err := s.usedBytes()
+			n, err := inside.Of(s).UsedBytes()
 			if err != nil {
 				t.Fatal(err)
 			}
 			return n
 		}
 		created, value := s.Bounds().Oldest, strings.Repeat("v", 10_000)
-		rounds := lighter(300, 120)
+		rounds := race.Lighter(300, 120)
 		for n := range rounds {
 			for i := range 10 {
 				putAll(t, s, "notes", fmt.Sprint(value, n), fmt.Sprint("n", i))
@@ -217,11 +245,11 @@ func TestHistoryStaysWithinItsBytes(t *testing.T) {
 			t.Error("the horizon did not move")
 		}
 		log.wait(t, "history was shortened")
-		if got := s.compactor.Stats(); got.Shortened == 0 || got.Full {
+		if got := inside.Of(s).Compactor.Stats(); got.Shortened == 0 || got.Full {
 			t.Errorf("statistics: got %+v, want history shortened and room", got)
 		}
 		n := 0
-		err = s.View(func(snap *Snapshot) error {
+		err = s.View(func(snap *firn.Snapshot) error {
 			for i := range 10 {
 				if valueOf(snap, s.Table("notes"), fmt.Sprint("n", i)) == fmt.Sprint(value, rounds-1) {
 					n++
@@ -241,15 +269,15 @@ func TestHistoryStaysWithinItsBytes(t *testing.T) {
 
 // presentAlone makes the present larger than everything may be, for an hour,
 // and small again.
-func presentAlone(t *testing.T, s *Store, log heard, value string) {
+func presentAlone(t *testing.T, s *firn.Store, log heard, value string) {
 	t.Helper()
 	for i := range 600 {
 		putAll(t, s, "notes", value, fmt.Sprint("m", i))
 	}
-	before := s.compactor.Stats()
+	before := inside.Of(s).Compactor.Stats()
 	time.Sleep(time.Hour)
 	synctest.Wait()
-	got := s.compactor.Stats()
+	got := inside.Of(s).Compactor.Stats()
 	if !got.Full || got.Shortened-before.Shortened > 10 {
 		t.Errorf("the present alone is too large: got %+v after %+v, want that it is full, and few steps", got, before)
 	}
@@ -273,7 +301,7 @@ func presentAlone(t *testing.T, s *Store, log heard, value string) {
 	}
 	time.Sleep(time.Minute)
 	synctest.Wait()
-	if n := count("no larger than it may be again"); n != 1 || s.compactor.Stats().Full {
+	if n := count("no larger than it may be again"); n != 1 || inside.Of(s).Compactor.Stats().Full {
 		t.Errorf("with room again: told %d times, want once", n)
 	}
 }

@@ -1,4 +1,4 @@
-package firn
+package proof
 
 // The rule: whatever a crash interrupts of what compacts a store, its horizons
 // are where they were said to be, everything from them on reads as before, and
@@ -16,14 +16,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/crashvfs"
+	"github.com/firndb/firn/internal/inside"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
 
 // scene is a store on a clock of its own, and what is done to it.
 type scene struct {
-	s     *Store
+	s     *firn.Store
 	clock atomic.Int64 // µs; the compactor looks at it, too
 	log   []sceneRow   // what was written, oldest first
 	redo  bool         // after a crash: what is there already is not written again
@@ -31,7 +34,7 @@ type scene struct {
 
 type sceneRow struct {
 	table, id string
-	ts        Timestamp
+	ts        firn.Timestamp
 	value     string // "" ends the document
 }
 
@@ -44,18 +47,18 @@ type sceneStep struct {
 // acked is what was so when a step was done.
 type acked struct {
 	point int
-	known []Timestamp // the horizons of sceneScopes
-	log   int         // what had been written
+	known []firn.Timestamp // the horizons of sceneScopes
+	log   int              // what had been written
 }
 
-var sceneScopes = []Scope{{}, {Group: "notes"}, of("notes", "a"), of("notes", "b"), of("notes", "c"), of("notes", "d"), of("rooms", "r0"), of("rooms", "r1")}
+var sceneScopes = []firn.Scope{{}, {Group: "notes"}, of("notes", "a"), of("notes", "b"), of("notes", "c"), of("notes", "d"), of("rooms", "r0"), of("rooms", "r1")}
 
-func of(group, member string) Scope { return Scope{Group: group, Member: member} }
+func of(group, member string) firn.Scope { return firn.Scope{Group: group, Member: member} }
 
-func sceneTables() []TableSpec {
+func sceneTables() []firn.TableSpec {
 	owns := func(_ string, value []byte, own func(string, []byte)) { own("walls", tuple.AppendBytes(nil, value)) }
-	return []TableSpec{
-		{Name: "notes", Indexes: []IndexSpec{{Name: "color", Prefix: 1, Keys: colorKeys}}},
+	return []firn.TableSpec{
+		{Name: "notes", Indexes: []firn.IndexSpec{{Name: "color", Prefix: 1, Keys: colorKeys}}},
 		{Name: "rooms", Owns: owns},
 		{Name: "walls", Owned: true, Prefix: 1, Counted: true},
 	}
@@ -64,9 +67,9 @@ func sceneTables() []TableSpec {
 // now is the moment on the scene's clock.
 func (c *scene) now() time.Time { return time.UnixMicro(c.clock.Load()) }
 
-func (c *scene) options() Options {
-	return Options{
-		Tables: sceneTables(), Durability: Always, Memory: -1, TailEntries: 1,
+func (c *scene) options() firn.Options {
+	return firn.Options{
+		Tables: sceneTables(), Durability: firn.Always, Memory: -1, TailEntries: 1,
 		Now: c.now,
 	}
 }
@@ -77,10 +80,10 @@ func (c *scene) put(rows ...sceneRow) error {
 	for i := range rows {
 		rows[i].ts = ts
 	}
-	if c.redo && c.s.head.Newest() >= ts {
+	if c.redo && inside.Of(c.s).Head.Newest() >= ts {
 		return nil
 	}
-	got, err := c.s.Update(context.Background(), func(tx *Tx) error {
+	got, err := c.s.Update(context.Background(), func(tx *firn.Tx) error {
 		for _, row := range rows {
 			t := c.s.Table(row.table)
 			if row.value == "" {
@@ -132,7 +135,7 @@ func sceneWrites(random *rand.Rand, n int, uid *int, rooms map[string]string) (s
 	return steps
 }
 
-func setPolicy(scope Scope, p Retention) sceneStep {
+func setPolicy(scope firn.Scope, p firn.Retention) sceneStep {
 	return sceneStep{fmt.Sprintf("set %v to %s", scope, p), func(c *scene) error {
 		return c.s.SetRetention(context.Background(), scope, &p)
 	}}
@@ -149,17 +152,17 @@ func sceneSteps(random *rand.Rand) (steps []sceneStep, before int) {
 	bg := context.Background()
 	writes(40)
 	before = len(steps)
-	do(setPolicy(Scope{}, Retention{Age: 20 * time.Second}), setPolicy(of("notes", "a"), Retention{Versions: 2}),
-		setPolicy(of("notes", "b"), Retention{Off: true}), setPolicy(of("rooms", "r1"), Retention{Versions: 2}),
-		setPolicy(of("notes", "c"), Retention{}), compactStep)
+	do(setPolicy(firn.Scope{}, firn.Retention{Age: 20 * time.Second}), setPolicy(of("notes", "a"), firn.Retention{Versions: 2}),
+		setPolicy(of("notes", "b"), firn.Retention{Off: true}), setPolicy(of("rooms", "r1"), firn.Retention{Versions: 2}),
+		setPolicy(of("notes", "c"), firn.Retention{}), compactStep)
 	writes(4)
-	do(sceneStep{"hold", func(c *scene) error { return c.s.Hold(bg, Hold{Name: "h", Until: c.now().Add(time.Hour)}) }})
+	do(sceneStep{"hold", func(c *scene) error { return c.s.Hold(bg, firn.Hold{Name: "h", Until: c.now().Add(time.Hour)}) }})
 	writes(8)
 	do(sceneStep{"checkpoint", func(c *scene) error { return c.s.Checkpoint(bg) }}, compactStep,
 		sceneStep{"truncate", func(c *scene) error { _, _, err := c.s.Truncate(bg); return err }})
 	writes(3)
 	do(sceneStep{"release", func(c *scene) error { _, err := c.s.Release(bg, "h"); return err }}, compactStep,
-		setPolicy(of("notes", "c"), Retention{Versions: 1}), setPolicy(of("notes", "e"), Retention{Off: true}), compactStep,
+		setPolicy(of("notes", "c"), firn.Retention{Versions: 1}), setPolicy(of("notes", "e"), firn.Retention{Off: true}), compactStep,
 		sceneStep{"vacuum", func(c *scene) error { _, err := c.s.Vacuum(bg); return err }})
 	writes(3)
 	do(sceneStep{"forget", func(c *scene) error {
@@ -186,7 +189,7 @@ func (c *scene) play(steps []sceneStep, from int, done func(step int)) error {
 	return nil
 }
 
-func (c *scene) horizons() (known []Timestamp) {
+func (c *scene) horizons() (known []firn.Timestamp) {
 	for _, scope := range sceneScopes {
 		known = append(known, c.s.Oldest(scope))
 	}
@@ -195,7 +198,7 @@ func (c *scene) horizons() (known []Timestamp) {
 
 // rows are what the file's log has of the scene's tables.
 func (c *scene) rows() (all []string, err error) {
-	session, err := c.s.engine.Session()
+	session, err := inside.Of(c.s).Engine.Session()
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +221,7 @@ func (c *scene) compare(n int) error {
 		if i+1 < n && c.log[i+1].ts == row.ts {
 			continue
 		}
-		err := c.s.At(row.ts, func(snap *Snapshot) error {
+		err := c.s.At(row.ts, func(snap *firn.Snapshot) error {
 			for doc, want := range live {
 				if err := c.compareDocument(snap, row.ts, doc[0], doc[1], want, live); err != nil {
 					return err
@@ -226,7 +229,7 @@ func (c *scene) compare(n int) error {
 			}
 			return nil
 		})
-		if err != nil && (!errors.Is(err, ErrCompacted) || row.ts >= c.s.Bounds().Oldest) {
+		if err != nil && (!errors.Is(err, firn.ErrCompacted) || row.ts >= c.s.Bounds().Oldest) {
 			return fmt.Errorf("at %d: %w", row.ts, err)
 		}
 	}
@@ -235,12 +238,12 @@ func (c *scene) compare(n int) error {
 
 // oldest is from when on a document can be read: where versions are counted,
 // not before the oldest of those that are kept.
-func (c *scene) oldest(table, id string) Timestamp {
+func (c *scene) oldest(table, id string) firn.Timestamp {
 	scope := of(table, id)
 	p, _ := c.s.Retention(scope)
 	n := p.Versions
 	for _, row := range slices.Backward(c.log) {
-		if row.table == table && row.id == id && row.ts <= c.s.head.Newest() {
+		if row.table == table && row.id == id && row.ts <= inside.Of(c.s).Head.Newest() {
 			if n--; n == 0 {
 				return max(row.ts, c.s.Oldest(scope))
 			}
@@ -249,15 +252,15 @@ func (c *scene) oldest(table, id string) Timestamp {
 	return c.s.Oldest(scope)
 }
 
-func (c *scene) compareDocument(snap *Snapshot, ts Timestamp, table, id, want string, live map[[2]string]string) error {
+func (c *scene) compareDocument(snap *firn.Snapshot, ts firn.Timestamp, table, id, want string, live map[[2]string]string) error {
 	if table == "walls" {
 		return nil // read with their rooms
 	}
 	if want == "" {
-		want = ErrNotFound.Error()
+		want = firn.ErrNotFound.Error()
 	}
 	_, err := snap.Get(c.s.Table(table), []byte(id))
-	var compacted *CompactedError
+	var compacted *firn.CompactedError
 	if errors.As(err, &compacted) {
 		if oldest := c.oldest(table, id); ts >= oldest || ts >= compacted.Oldest || compacted.Oldest > schema.TimestampOf(c.now()) {
 			return fmt.Errorf("%s of %s at %d: got %v, and it can be read from %d on", id, table, ts, err, oldest)
@@ -272,7 +275,7 @@ func (c *scene) compareDocument(snap *Snapshot, ts Timestamp, table, id, want st
 	}
 	prefix := tuple.AppendBytes(nil, []byte(want))
 	var got, walls []string
-	for item, err := range snap.Scan(Range{Index: c.s.Table("walls").ByID(), Prefix: prefix}) {
+	for item, err := range snap.Scan(firn.Range{Index: c.s.Table("walls").ByID(), Prefix: prefix}) {
 		if err != nil {
 			return err
 		}
@@ -334,14 +337,14 @@ func (f *filmed) replay(path string, point int) error {
 	for done < len(f.acks) && f.acks[done].point <= point {
 		done++
 	}
-	if problems, err := Check(path, func(string) {}); err != nil || problems > 0 {
+	if problems, err := firn.Check(path, func(string) {}); err != nil || problems > 0 {
 		return fmt.Errorf("check: %d problems, %w", problems, err)
 	}
 	again := &scene{log: f.log, redo: true}
 	again.clock.Store(1_000_000 + int64(done)*time.Second.Microseconds())
 	o := again.options()
-	o.Durability = None
-	s, err := Open(path, o)
+	o.Durability = firn.None
+	s, err := firn.Open(path, o)
 	if err != nil {
 		return err
 	}
@@ -356,7 +359,7 @@ func (f *filmed) replay(path string, point int) error {
 		}
 		// What was under way may be there, too.
 		n := f.acks[done-1].log
-		for newest := s.head.Newest(); n < len(f.log) && f.log[n].ts <= newest; n++ {
+		for newest := inside.Of(s).Head.Newest(); n < len(f.log) && f.log[n].ts <= newest; n++ {
 		}
 		if err := again.compare(n); err != nil {
 			return err
@@ -381,7 +384,7 @@ func (f *filmed) replay(path string, point int) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	problems, err := Check(path, func(string) {})
+	problems, err := firn.Check(path, func(string) {})
 	if err != nil || problems > 0 {
 		return fmt.Errorf("check at the end: %d problems, %w", problems, err)
 	}
@@ -389,7 +392,7 @@ func (f *filmed) replay(path string, point int) error {
 }
 
 // mostCuts is how many of all places a test cuts at: each takes some 40 ms.
-func mostCuts() int { return lighter(150, 40) }
+func mostCuts() int { return race.Lighter(150, 40) }
 
 func TestPowerCutWhileAStoreIsCompacted(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,0 @@
-//go:build race
-
-package firn
-
-const raceEnabled = true
