@@ -37,14 +37,27 @@ var pages = map[string]page{
 	"docs/backup.md": {
 		store: "orders.db",
 		before: `
+127.0.0.1:6379> SET sessions one
+OK
+127.0.0.1:6379> SET sessions two
+OK
 127.0.0.1:6379> HSET order:7 state paid total 12.50
 (integer) 2
 127.0.0.1:6379> HSET order:7 state shipped
 (integer) 0
 127.0.0.1:6379> LASTTS
 (integer) 1795259462158962
+127.0.0.1:6379> HISTORY DISABLE KEY sessions
+OK
+$ redis-cli -3
+127.0.0.1:6379> COMPACT
+1# "versions" => (integer) 1
+2# "elapsed_ms" => (integer) 3
+3# "horizon" => (integer) 1795259451939367
 127.0.0.1:6379> HSET order:7 state refunded
 (integer) 0
+127.0.0.1:6379> LASTTS
+(integer) 1795259498650885
 `,
 	},
 	"docs/history.md":  {flags: []string{"--user", "ada on >secret ~* +@all"}},
