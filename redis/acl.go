@@ -82,7 +82,7 @@ var aclCommands = []Command{{
 		{
 			Name: "WHOAMI", Flags: Local, Since: "6.0.0", Complexity: "O(1)",
 			Summary: "Returns the authenticated username of the current connection.",
-			Run:     func(c *Call) error { c.Reply.BulkString(c.Session.user.Load().name); return nil },
+			Run:     func(c *Call) error { c.Reply.BulkString(sessionOf(c).user.Load().name); return nil },
 		},
 	},
 }}
@@ -90,8 +90,8 @@ var aclCommands = []Command{{
 // maxUsers bounds how many users there are.
 const maxUsers = 100_000
 
-// acl is who may do what. It is safe for concurrent use.
-type acl struct {
+// users is who may do what. It is safe for concurrent use.
+type users struct {
 	table        *table
 	file         string      // the ACL file; empty: there is none
 	openChannels atomic.Bool // acl-pubsub-default is allchannels
@@ -99,27 +99,24 @@ type acl struct {
 
 	mu    sync.Mutex
 	users map[string]*account
-
-	log aclLog
 }
 
 // newACL knows one user, default, who may do everything.
-func newACL(t *table, password string) *acl {
-	l := &acl{table: t}
+func newACL(t *table, password string) *users {
+	l := &users{table: t}
 	r := &rights{selectors: []selector{l.newSelector()}}
 	for _, rule := range []string{"on", "nopass", "~*", "&*", "+@all"} {
 		_ = l.applyUser(r, rule) // these rules are right
 	}
 	l.standard = newAccount("default", r)
 	l.users = map[string]*account{"default": l.standard}
-	l.log.limit.Store(defaultACLLog)
 	l.setPassword(password)
 	return l
 }
 
 // setPassword sets the password of the default user, as requirepass does;
 // with none, every password is right.
-func (l *acl) setPassword(password string) {
+func (l *users) setPassword(password string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.standard.rights.Load().clone()
@@ -131,20 +128,20 @@ func (l *acl) setPassword(password string) {
 }
 
 // open says whether clients need not authenticate.
-func (l *acl) open() bool {
+func (l *users) open() bool {
 	r := l.standard.rights.Load()
 	return r.on && r.anyPassword
 }
 
 // find is the user of a name; nil if there is none.
-func (l *acl) find(name string) *account {
+func (l *users) find(name string) *account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.users[name]
 }
 
 // sorted is all users by name.
-func (l *acl) sorted() []*account {
+func (l *users) sorted() []*account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := make([]*account, 0, len(l.users))
@@ -156,9 +153,9 @@ func (l *acl) sorted() []*account {
 
 // setUser applies rules to a user, who is made if there is none. All rules
 // are applied, or none.
-func (l *acl) setUser(name string, rules []string) error {
+func (l *users) setUser(name string, rules []string) error {
 	if hasSpaces(name) {
-		return Error("ERR Usernames can't contain spaces or null characters")
+		return resp.Error("ERR Usernames can't contain spaces or null characters")
 	}
 	merged, err := mergeSelectors(rules)
 	if err != nil {
@@ -171,11 +168,11 @@ func (l *acl) setUser(name string, rules []string) error {
 	if a != nil {
 		r = a.rights.Load().clone()
 	} else if len(l.users) == maxUsers {
-		return Error("ERR there are too many users")
+		return resp.Error("ERR there are too many users")
 	}
 	for _, rule := range merged {
 		if err := l.applyUser(r, rule); err != nil {
-			return Error(fmt.Sprintf("ERR Error in ACL SETUSER modifier '%s': %s", rule, err))
+			return resp.Error(fmt.Sprintf("ERR Error in ACL SETUSER modifier '%s': %s", rule, err))
 		}
 	}
 	if a == nil {
@@ -205,13 +202,13 @@ func mergeSelectors(rules []string) ([]string, error) {
 	}
 	if open >= 0 {
 		first, _, _ := strings.Cut(merged[open], " ")
-		return nil, Error("ERR Unmatched parenthesis in acl selector starting at '" + first + "'.")
+		return nil, resp.Error("ERR Unmatched parenthesis in acl selector starting at '" + first + "'.")
 	}
 	return merged, nil
 }
 
 // remove deletes a user; it is false if there is none.
-func (l *acl) remove(name string) (*account, bool) {
+func (l *users) remove(name string) (*account, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a, ok := l.users[name]
@@ -249,10 +246,10 @@ func aclCat(c *Call) error {
 	}
 	category := categoryNamed(string(c.Args[0]))
 	if category == 0 {
-		return Error(fmt.Sprintf("ERR Unknown category '%s'", cString(c.Args[0], 128)))
+		return resp.Error(fmt.Sprintf("ERR Unknown category '%s'", cString(c.Args[0], 128)))
 	}
 	var names []string
-	c.Session.srv.table.each(func(e *entry) {
+	sessionOf(c).srv.table.each(func(e *entry) {
 		if e.in&category != 0 {
 			names = append(names, e.full)
 		}
@@ -261,32 +258,32 @@ func aclCat(c *Call) error {
 }
 
 func aclDelUser(c *Call) error {
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	for _, name := range c.Args {
 		if string(name) == "default" {
-			return Error("ERR The 'default' user cannot be removed")
+			return resp.Error("ERR The 'default' user cannot be removed")
 		}
 	}
 	gone := map[*account]bool{}
 	for _, name := range c.Args {
-		if a, ok := srv.acl.remove(string(name)); ok {
+		if a, ok := srv.users.remove(string(name)); ok {
 			gone[a] = true
 		}
 	}
-	srv.dismiss(c.Session, func(s *Session) bool { return gone[s.user.Load()] })
+	srv.dismiss(sessionOf(c), func(s *Session) bool { return gone[s.user.Load()] })
 	c.Reply.Int(int64(len(gone)))
 	return nil
 }
 
 func aclDryRun(c *Call) error {
-	l := c.Session.srv.acl
+	l := sessionOf(c).srv.users
 	a := l.find(string(c.Args[0]))
 	if a == nil {
-		return Error(fmt.Sprintf("ERR User '%s' not found", cString(c.Args[0], 128)))
+		return resp.Error(fmt.Sprintf("ERR User '%s' not found", cString(c.Args[0], 128)))
 	}
 	e, args, err := l.table.resolve(c.Args[1:])
 	if e == nil {
-		return Error(fmt.Sprintf("ERR Command '%s' not found", cString(c.Args[1], 128)))
+		return resp.Error(fmt.Sprintf("ERR Command '%s' not found", cString(c.Args[1], 128)))
 	}
 	if err != nil {
 		return err
@@ -318,7 +315,7 @@ func aclGenPass(c *Call) error {
 			return errNotInteger
 		}
 		if n < 1 || n > maxPasswordBits {
-			return Error("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096")
+			return resp.Error("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096")
 		}
 		bits = n
 	}
@@ -330,7 +327,7 @@ func aclGenPass(c *Call) error {
 }
 
 func aclGetUser(c *Call) error {
-	l := c.Session.srv.acl
+	l := sessionOf(c).srv.users
 	a := l.find(string(c.Args[0]))
 	if a == nil {
 		c.Reply.Null()
@@ -357,14 +354,14 @@ func aclGetUser(c *Call) error {
 }
 
 // replySelector appends the three pairs of a selector.
-func (l *acl) replySelector(w *resp.Writer, s *selector) {
+func (l *users) replySelector(w *resp.Writer, s *selector) {
 	replyField(w, "commands", l.describeCommands(s))
 	replyField(w, "keys", s.describeKeys())
 	replyField(w, "channels", s.describeChannels())
 }
 
 func aclList(c *Call) error {
-	l := c.Session.srv.acl
+	l := sessionOf(c).srv.users
 	users := l.sorted()
 	c.Reply.Array(len(users))
 	for _, a := range users {
@@ -374,7 +371,7 @@ func aclList(c *Call) error {
 }
 
 func aclUsers(c *Call) error {
-	users := c.Session.srv.acl.sorted()
+	users := sessionOf(c).srv.users.sorted()
 	c.Reply.Array(len(users))
 	for _, a := range users {
 		c.Reply.BulkString(a.name)
@@ -387,12 +384,12 @@ func aclSetUser(c *Call) error {
 	for i, arg := range c.Args[1:] {
 		rules[i] = string(arg)
 	}
-	srv, name := c.Session.srv, string(c.Args[0])
-	if err := srv.acl.setUser(name, rules); err != nil {
+	srv, name := sessionOf(c).srv, string(c.Args[0])
+	if err := srv.users.setUser(name, rules); err != nil {
 		return err
 	}
-	if a := srv.acl.find(name); a != nil {
-		srv.narrowed(c.Session, a)
+	if a := srv.users.find(name); a != nil {
+		srv.narrowed(sessionOf(c), a)
 	}
 	c.Reply.Simple("OK")
 	return nil

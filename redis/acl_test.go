@@ -74,7 +74,7 @@ func TestChangedRulesHoldAtOnce(t *testing.T) {
 	admin.run(t, "ACL SETUSER u -get")
 	check(t, "GET, forbidden", u.run(t, "GET k"), "-NOPERM this user has no permissions to run the 'get' command\r\n")
 	admin.run(t, "ACL SETUSER u +@all &*")
-	if srv.acl.find("u").bounds.Load() != nil {
+	if srv.users.find("u").bounds.Load() != nil {
 		t.Error("a user who may do everything is checked")
 	}
 	check(t, "SET", u.run(t, "SET k v"), "+OK\r\n")
@@ -202,7 +202,7 @@ func TestPatternsOfSubscriptionsAreTakenLiterally(t *testing.T) {
 	if err := srv.SetUser("u +@all &news* &exact"); err != nil {
 		t.Fatal(err)
 	}
-	r := srv.acl.find("u").rights.Load()
+	r := srv.users.find("u").rights.Load()
 	for _, tt := range []struct {
 		name, args string
 		want       denial

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/internal/glob"
+	"github.com/firndb/firn/resp"
 )
 
 // denial is why a command is refused, from the least to the most specific.
@@ -99,17 +100,16 @@ func (r *rights) allowsAnyKey(e *entry, args [][]byte) bool {
 	})
 }
 
-// mayReadAnyKey says whether the user of a running command may read keys that
-// it does not name.
-func (c *Call) mayReadAnyKey() bool {
-	bounds := c.Session.user.Load().bounds.Load()
-	return bounds == nil || bounds.allowsAnyKey(c.Session.srv.table.byName[c.Cmd.Name], c.Args)
+// ReadsAnyKey implements Client.
+func (s *Session) ReadsAnyKey(c *Call) bool {
+	bounds := s.user.Load().bounds.Load()
+	return bounds == nil || bounds.allowsAnyKey(s.srv.table.byName[c.Cmd.Name], c.Args)
 }
 
 // Refusals, in Redis's words.
 const (
-	errNoKeyAccess     = Error("NOPERM this user has no permissions to access one of the keys used as arguments")
-	errNoChannelAccess = Error("NOPERM this user has no permissions to access one of the channels used as arguments")
+	errNoKeyAccess     = resp.Error("NOPERM this user has no permissions to access one of the keys used as arguments")
+	errNoChannelAccess = resp.Error("NOPERM this user has no permissions to access one of the channels used as arguments")
 )
 
 // denied is why the session's user may not run a command, which is logged.
@@ -136,7 +136,7 @@ func (s *Session) permit(e *entry, args [][]byte) error {
 	case denialChannel:
 		return errNoChannelAccess
 	}
-	return Error("NOPERM this user has no permissions to run the '" + e.full + "' command")
+	return resp.Error("NOPERM this user has no permissions to run the '" + e.full + "' command")
 }
 
 // permitQueued is permit for a command that was queued by MULTI and runs now.
@@ -152,13 +152,13 @@ func (s *Session) permitQueued(e *entry, args [][]byte) error {
 	default:
 		reason = "no permission to execute the command or subcommand"
 	}
-	return Error("NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. " +
+	return resp.Error("NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. " +
 		"This command is no longer allowed for the following reason: " + reason)
 }
 
 // authenticate makes the session a user's if the password is right.
 func (s *Session) authenticate(e *entry, name string, password []byte) error {
-	a := s.srv.acl.find(name)
+	a := s.srv.users.find(name)
 	if a == nil || !a.rights.Load().opens(password) {
 		s.logDenial(e, denialAuth, "", name)
 		return errWrongPass

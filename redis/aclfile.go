@@ -7,24 +7,26 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/firndb/firn/resp"
 )
 
 // maxACLFileBytes bounds what is read of an ACL file.
 const maxACLFileBytes = 64 << 20
 
 const (
-	errNoACLFile = Error("ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER " +
+	errNoACLFile = resp.Error("ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER " +
 		"command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.")
-	errACLSave = Error("ERR There was an error trying to save the ACLs. Please check the server logs for more information")
+	errACLSave = resp.Error("ERR There was an error trying to save the ACLs. Please check the server logs for more information")
 )
 
 // LoadACL reads the users of the ACL file that Options name. It is called
 // before the first session; without a file it does nothing.
 func (srv *Server) LoadACL() error {
-	if srv.acl.file == "" {
+	if srv.users.file == "" {
 		return nil
 	}
-	_, err := srv.acl.load()
+	_, err := srv.users.load()
 	return plainError(err)
 }
 
@@ -35,7 +37,7 @@ func (srv *Server) SetUser(words string) error {
 	if len(fields) == 0 {
 		return errors.New("redis: a user needs a name")
 	}
-	return plainError(srv.acl.setUser(fields[0], fields[1:]))
+	return plainError(srv.users.setUser(fields[0], fields[1:]))
 }
 
 // plainError is an error without the code that only clients of Redis expect.
@@ -47,20 +49,20 @@ func plainError(err error) error {
 }
 
 // Open says whether clients need not authenticate.
-func (srv *Server) Open() bool { return srv.acl.open() }
+func (srv *Server) Open() bool { return srv.users.open() }
 
 // load replaces all users by those of the file, or, if anything in it is
 // wrong, none. It returns who is gone.
-func (l *acl) load() (gone map[*account]bool, err error) {
+func (l *users) load() (gone map[*account]bool, err error) {
 	text, err := readBounded(l.file)
 	if err != nil {
-		return nil, Error(fmt.Sprintf("ERR Error loading ACLs, opening file '%s': %s", l.file, systemText(err)))
+		return nil, resp.Error(fmt.Sprintf("ERR Error loading ACLs, opening file '%s': %s", l.file, systemText(err)))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	users, problems := l.parse(text)
 	if problems != "" {
-		return nil, Error("ERR " + problems + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
+		return nil, resp.Error("ERR " + problems + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
 	}
 	if users["default"] == nil {
 		users["default"] = newACL(l.table, "").standard.rights.Load()
@@ -105,7 +107,7 @@ func systemText(err error) string {
 }
 
 // parse reads the lines of a file. problems says all that is wrong.
-func (l *acl) parse(text string) (users map[string]*rights, problems string) {
+func (l *users) parse(text string) (users map[string]*rights, problems string) {
 	users = map[string]*rights{}
 	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
@@ -136,7 +138,7 @@ func (l *acl) parse(text string) (users map[string]*rights, problems string) {
 
 // parseRules applies the rules of a line. Of what is wrong it tells every
 // unknown word and the first of all other things.
-func (l *acl) parseRules(r *rights, rules []string, where string) (problems string) {
+func (l *users) parseRules(r *rights, rules []string, where string) (problems string) {
 	merged, err := mergeSelectors(rules)
 	if err != nil {
 		return where + ": Unmatched parenthesis in selector definition. "
@@ -157,7 +159,7 @@ func (l *acl) parseRules(r *rights, rules []string, where string) (problems stri
 
 // save writes all users to the file: it has the old users or the new ones,
 // also after a crash.
-func (l *acl) save() (err error) {
+func (l *users) save() (err error) {
 	var text strings.Builder
 	for _, a := range l.sorted() {
 		text.WriteString(l.describe(a) + "\n")
@@ -194,29 +196,29 @@ func syncDirectory(path string) error {
 }
 
 func aclLoad(c *Call) error {
-	srv := c.Session.srv
-	if srv.acl.file == "" {
+	srv := sessionOf(c).srv
+	if srv.users.file == "" {
 		return errNoACLFile
 	}
-	gone, err := srv.acl.load()
+	gone, err := srv.users.load()
 	if err != nil {
 		return err
 	}
-	srv.dismiss(c.Session, func(s *Session) bool { return gone[s.user.Load()] })
-	for _, a := range srv.acl.sorted() {
-		srv.narrowed(c.Session, a)
+	srv.dismiss(sessionOf(c), func(s *Session) bool { return gone[s.user.Load()] })
+	for _, a := range srv.users.sorted() {
+		srv.narrowed(sessionOf(c), a)
 	}
 	c.Reply.Simple("OK")
 	return nil
 }
 
 func aclSave(c *Call) error {
-	srv := c.Session.srv
-	if srv.acl.file == "" {
+	srv := sessionOf(c).srv
+	if srv.users.file == "" {
 		return errNoACLFile
 	}
-	if err := srv.acl.save(); err != nil {
-		srv.opts.Logger.Error("users not saved", "file", srv.acl.file, "error", err)
+	if err := srv.users.save(); err != nil {
+		srv.opts.Logger.Error("users not saved", "file", srv.users.file, "error", err)
 		return errACLSave
 	}
 	c.Reply.Simple("OK")

@@ -86,7 +86,7 @@ func (l *aclLog) reset() {
 const usualACLEntries = 10
 
 func aclLogCommand(c *Call) error {
-	l := &c.Session.srv.acl.log
+	l := &sessionOf(c).srv.denials
 	n := int64(usualACLEntries)
 	if len(c.Args) == 1 {
 		if is(c.Args[0], "RESET") {
@@ -100,7 +100,7 @@ func aclLogCommand(c *Call) error {
 		}
 		n = count
 	}
-	now := c.Session.srv.opts.Now()
+	now := sessionOf(c).srv.opts.Now()
 	entries := l.newest(n)
 	c.Reply.Array(len(entries))
 	for i := range entries {
@@ -139,7 +139,7 @@ func (s *Session) logDenial(e *entry, why denial, object, user string) {
 		context = "multi"
 	}
 	now := s.srv.opts.Now()
-	s.srv.acl.log.add(aclEvent{
+	s.srv.denials.add(aclEvent{
 		why: why, context: context, object: object[:min(len(object), maxLoggedBytes)], user: user[:min(len(user), maxLoggedBytes)],
 		client: s.describe(), created: now, updated: now,
 	})

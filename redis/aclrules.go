@@ -6,7 +6,7 @@ import "strings"
 // make the same user again.
 
 // describe is a user as a line of ACL LIST.
-func (l *acl) describe(a *account) string {
+func (l *users) describe(a *account) string {
 	r := a.rights.Load()
 	words := append([]string{"user", a.name}, r.flags()...)
 	for _, p := range r.passwords {
@@ -39,7 +39,7 @@ func (r *rights) flags() []string {
 	return flags
 }
 
-func (l *acl) describeSelector(s *selector) string {
+func (l *users) describeSelector(s *selector) string {
 	var words []string
 	if keys := s.describeKeys(); keys != "" {
 		words = append(words, keys)
@@ -81,7 +81,7 @@ func (s *selector) describeChannels() string {
 
 // describeCommands finds rules for a set of commands: all or nothing, the
 // categories that come closest, and the commands that are still different.
-func (l *acl) describeCommands(s *selector) string {
+func (l *users) describeCommands(s *selector) string {
 	first, sign := "-@all", "+@"
 	if s.future {
 		first, sign = "+@all", "-@"
@@ -120,7 +120,7 @@ func (l *acl) describeCommands(s *selector) string {
 
 // closest is the category, not used yet, that has fewest commands on the
 // wrong side of rest, and more on the right one; -1 if there is none.
-func (l *acl) closest(rest commandSet, future bool, used category) int {
+func (l *users) closest(rest commandSet, future bool, used category) int {
 	best, wrong, right := -1, 0, 0
 	for i := range categoryNames {
 		if used>>i&1 != 0 {

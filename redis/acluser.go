@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/firndb/firn/resp"
 )
 
 // account is a user. Its name stays; what it may do is replaced as a whole by
@@ -116,20 +118,20 @@ func (r *rights) opens(password []byte) bool {
 
 // Errors of one ACL rule, in Redis's words.
 const (
-	errACLSyntax   = Error("Syntax error")
-	errACLUnknown  = Error("Unknown command or category name in ACL")
-	errACLFirstArg = Error("Allowing first-arg of a subcommand is not supported")
-	errACLPattern  = Error("Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. " +
+	errACLSyntax   = resp.Error("Syntax error")
+	errACLUnknown  = resp.Error("Unknown command or category name in ACL")
+	errACLFirstArg = resp.Error("Allowing first-arg of a subcommand is not supported")
+	errACLPattern  = resp.Error("Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. " +
 		"Try 'resetkeys' to start with an empty list of patterns")
-	errACLChannel = Error("Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. " +
+	errACLChannel = resp.Error("Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. " +
 		"Try 'resetchannels' to start with an empty list of channels")
-	errACLNoPassword = Error("The password you are trying to remove from the user does not exist")
-	errACLHash       = Error("The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters")
-	errACLTooMany    = Error("Too many rules for one user")
+	errACLNoPassword = resp.Error("The password you are trying to remove from the user does not exist")
+	errACLHash       = resp.Error("The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters")
+	errACLTooMany    = resp.Error("Too many rules for one user")
 )
 
 // applyUser applies one rule to a user.
-func (l *acl) applyUser(r *rights, rule string) error {
+func (l *users) applyUser(r *rights, rule string) error {
 	switch lower := strings.ToLower(rule); {
 	case rule == "":
 	case lower == "on":
@@ -184,7 +186,7 @@ func (r *rights) applyPassword(rule string) error {
 }
 
 // applySelector adds a selector made of rules.
-func (l *acl) applySelector(r *rights, text string) error {
+func (l *users) applySelector(r *rights, text string) error {
 	if len(r.selectors) > maxSelectors {
 		return errACLTooMany
 	}
@@ -200,14 +202,14 @@ func (l *acl) applySelector(r *rights, text string) error {
 
 // newSelector allows no command and no key, and channels as
 // acl-pubsub-default says.
-func (l *acl) newSelector() selector {
+func (l *users) newSelector() selector {
 	return selector{
 		commands: newCommandSet(len(l.table.numbered)), firstArgs: map[*entry][]string{}, allChannels: l.openChannels.Load(),
 	}
 }
 
 // apply applies one rule to a selector.
-func (l *acl) apply(s *selector, rule string) error {
+func (l *users) apply(s *selector, rule string) error {
 	switch strings.ToLower(rule) {
 	case "allkeys", "~*":
 		s.allKeys, s.keys = true, nil
@@ -236,7 +238,7 @@ func (l *acl) apply(s *selector, rule string) error {
 }
 
 // allow allows all commands or none.
-func (l *acl) allow(s *selector, all bool) {
+func (l *users) allow(s *selector, all bool) {
 	s.future = all
 	clear(s.firstArgs)
 	for i := range s.commands {
@@ -303,7 +305,7 @@ func (s *selector) applyChannel(pattern string) error {
 }
 
 // applyCommand allows or forbids commands by name or by category.
-func (l *acl) applyCommand(s *selector, name string, allow bool) error {
+func (l *users) applyCommand(s *selector, name string, allow bool) error {
 	if category, ok := strings.CutPrefix(name, "@"); ok {
 		c := categoryNamed(category)
 		if c == 0 {

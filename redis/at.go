@@ -12,7 +12,7 @@ var atCommands = []Command{
 	{
 		Name: "LASTTS", Flags: Local | Fast | OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
 		Summary: "Returns the timestamp of this connection's last commit, 0 if there is none.",
-		Run:     func(c *Call) error { c.Reply.Int(int64(c.Session.last)); return nil },
+		Run:     func(c *Call) error { c.Reply.Int(int64(sessionOf(c).last)); return nil },
 	},
 	{
 		Name: "HORIZON", Flags: Local | Fast | OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
@@ -23,8 +23,8 @@ var atCommands = []Command{
 
 // atRun runs the command in its arguments on a snapshot of the past.
 func atRun(c *Call) error {
-	s := c.Session
-	ts, err := s.moment(c.Args[0])
+	s := sessionOf(c)
+	ts, err := s.Moment(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (e *entry) readsKeys() bool {
 }
 
 func atHorizon(c *Call) error {
-	b := c.Session.srv.store.Bounds()
+	b := c.store.Bounds()
 	c.Reply.Map(3)
 	c.Reply.BulkString("oldest")
 	c.Reply.Int(int64(b.Oldest))

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
 )
 
 // Who wrote a version: each transaction of a session says so, and the store
@@ -19,7 +20,7 @@ const (
 	maxReasonBytes        = 512 // more is refused
 )
 
-const errReason = Error("ERR reason must be one line of printable text, at most 512 bytes")
+const errReason = resp.Error("ERR reason must be one line of printable text, at most 512 bytes")
 
 // identify settles what the session's next transaction says about who wrote.
 // It is called whenever any of that has changed.
@@ -75,7 +76,7 @@ func (s *Session) setReason(text []byte) error {
 const authorFields = 4
 
 // replyAuthor appends who wrote a version; what was not said is empty.
-func (c *Call) replyAuthor(a firn.Author) {
+func replyAuthor(c *Call, a firn.Author) {
 	for _, field := range [authorFields][2]string{{"user", a.User}, {"client", a.Client}, {"address", a.Address}, {"reason", a.Reason}} {
 		c.Reply.BulkString(field[0])
 		c.Reply.BulkString(field[1])

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
 )
 
 var backupCommands = []Command{{
@@ -19,7 +20,7 @@ var backupCommands = []Command{{
 
 // backup answers once the copy is whole. Writes go on meanwhile.
 func backup(c *Call) error {
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	args := c.Args
 	strict := len(args)%2 == 1 && is(args[len(args)-1], "STRICT")
 	if strict {
@@ -30,7 +31,7 @@ func backup(c *Call) error {
 	}
 	path := string(c.Args[1])
 	if path == "" || strings.ContainsRune(path, 0) || strings.HasSuffix(path, string(filepath.Separator)) {
-		return Error("ERR BACKUP needs the path of a file")
+		return resp.Error("ERR BACKUP needs the path of a file")
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(srv.store.Stats().Path), path)
@@ -38,7 +39,7 @@ func backup(c *Call) error {
 	var at firn.Timestamp
 	if len(args) == 4 {
 		var err error
-		if at, err = c.Session.moment(c.Args[3]); err != nil {
+		if at, err = c.Client.Moment(c.Args[3]); err != nil {
 			return err
 		}
 		at = max(at, 1) // 0 would be the newest
@@ -95,7 +96,7 @@ func backupError(err error) error {
 	if errors.Is(err, firn.ErrCompacted) || errors.Is(err, firn.ErrFuture) {
 		return err
 	}
-	return Error("ERR " + err.Error())
+	return resp.Error("ERR " + err.Error())
 }
 
 // EndBackups ends a BACKUP that is under way and refuses more: a server that

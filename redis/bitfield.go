@@ -33,7 +33,7 @@ type fieldOp struct {
 	overflow overflowMode
 }
 
-const errFieldType = Error("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.")
+const errFieldType = resp.Error("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.")
 
 // parseFieldOp takes one operation off args, in the overflow mode that the
 // ones before have chosen; ok is false if that only chose a mode.
@@ -75,7 +75,7 @@ func parseOverflow(arg []byte) (overflowMode, error) {
 	case is(arg, "FAIL"):
 		return overflowFail, nil
 	}
-	return 0, Error("ERR Invalid OVERFLOW type specified")
+	return 0, resp.Error("ERR Invalid OVERFLOW type specified")
 }
 
 func parseField(c *Call, encoding, offset []byte) (f field, err error) {
@@ -114,7 +114,7 @@ func bitField(c *Call, readOnly bool) error {
 	case last < 0:
 		return readFields(c, ops)
 	case readOnly:
-		return Error("ERR BITFIELD_RO only supports the GET subcommand")
+		return resp.Error("ERR BITFIELD_RO only supports the GET subcommand")
 	}
 	return writeFields(c, ops, last)
 }
@@ -163,7 +163,7 @@ func writeFields(c *Call, ops []fieldOp, last int64) error {
 	if !changed {
 		return nil
 	}
-	return c.writeBits(&s, value)
+	return writeBits(c, &s, value)
 }
 
 // read is the field's number; bits behind the end of the string are 0.

@@ -57,9 +57,9 @@ var bitmapCommands = []Command{
 }
 
 const (
-	errBitOffset   = Error("ERR bit offset is not an integer or out of range")
-	errBitValue    = Error("ERR bit is not an integer or out of range")
-	errBitArgument = Error("ERR The bit argument must be 1 or 0.")
+	errBitOffset   = resp.Error("ERR bit offset is not an integer or out of range")
+	errBitValue    = resp.Error("ERR bit is not an integer or out of range")
+	errBitArgument = resp.Error("ERR The bit argument must be 1 or 0.")
 )
 
 // parseBitOffset reads the offset of a bit, which lies within the longest
@@ -100,7 +100,7 @@ func grown(value []byte, offset int64) []byte {
 
 // writeBits stores the string that a command has changed bits in. Like
 // Redis's it is raw from then on.
-func (c *Call) writeBits(s *slot, value []byte) error {
+func writeBits(c *Call, s *slot, value []byte) error {
 	err := c.writeString(s, value, large, s.key.Expires)
 	c.notify(eventString, "setbit", c.Args[0])
 	return err
@@ -131,7 +131,7 @@ func setBit(c *Call) error {
 	}
 	value := grown(old, offset)
 	setBitAt(value, offset, bit)
-	return c.writeBits(&s, value)
+	return writeBits(c, &s, value)
 }
 
 func getBit(c *Call) error {

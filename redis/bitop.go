@@ -2,6 +2,8 @@ package redis
 
 import (
 	"encoding/binary"
+
+	"github.com/firndb/firn/resp"
 )
 
 // bitOp combines strings, whatever was at the destination.
@@ -49,7 +51,7 @@ func parseBitOp(c *Call) (bitOperation, error) {
 	case is(name, "NOT") && len(c.Args) == 3:
 		return nil, nil
 	case is(name, "NOT"):
-		return nil, Error("ERR BITOP NOT must be called with a single source key.")
+		return nil, resp.Error("ERR BITOP NOT must be called with a single source key.")
 	}
 	return nil, errSyntax
 }

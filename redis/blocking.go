@@ -63,7 +63,7 @@ func (s *Session) patience(u *unit, tx *firn.Tx) patience {
 func parseTimeout(arg []byte) (time.Duration, error) {
 	seconds, ok := resp.ParseDouble(arg)
 	if !ok {
-		return 0, Error("ERR timeout is not a float or out of range")
+		return 0, resp.Error("ERR timeout is not a float or out of range")
 	}
 	ms := math.Ceil(seconds * 1000)
 	if ms >= math.MaxInt64 {
@@ -76,7 +76,7 @@ func parseTimeout(arg []byte) (time.Duration, error) {
 func parseTimeoutMillis(arg []byte) (time.Duration, error) {
 	ms, ok := resp.ParseInt(arg)
 	if !ok {
-		return 0, Error("ERR timeout is not an integer or out of range")
+		return 0, resp.Error("ERR timeout is not an integer or out of range")
 	}
 	return timeoutOf(float64(ms))
 }
@@ -85,9 +85,9 @@ func timeoutOf(ms float64) (time.Duration, error) {
 	const most = float64(math.MaxInt64 / int64(time.Millisecond))
 	switch {
 	case ms < 0:
-		return 0, Error("ERR timeout is negative")
+		return 0, resp.Error("ERR timeout is negative")
 	case ms > math.MaxInt64:
-		return 0, Error("ERR timeout is out of range")
+		return 0, resp.Error("ERR timeout is out of range")
 	case ms > most:
 		return time.Duration(math.MaxInt64), nil
 	}

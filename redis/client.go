@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	errClientName   = Error("ERR Client names cannot contain spaces, newlines or special characters.")
-	errNoSuchClient = Error("ERR No such client")
-	errClientID     = Error("ERR client-id should be greater than 0")
+	errClientName   = resp.Error("ERR Client names cannot contain spaces, newlines or special characters.")
+	errNoSuchClient = resp.Error("ERR No such client")
+	errClientID     = resp.Error("ERR client-id should be greater than 0")
 )
 
 var clientCommands = []Command{{
@@ -32,7 +32,7 @@ var clientCommands = []Command{{
 		{
 			Name: "ID", Flags: Local, Since: "5.0.0", Complexity: "O(1)",
 			Summary: "Returns the unique client ID of the connection.",
-			Run:     func(c *Call) error { c.Reply.Int(c.Session.id); return nil },
+			Run:     func(c *Call) error { c.Reply.Int(sessionOf(c).id); return nil },
 		},
 		{
 			Name: "INFO", Flags: Local, Since: "6.2.0", Complexity: "O(1)",
@@ -54,12 +54,12 @@ var clientCommands = []Command{{
 		{
 			Name: "NO-EVICT", Args: "ON | OFF", Min: 1, Flags: Local | Admin, Since: "7.0.0", Complexity: "O(1)",
 			Summary: "Accepted: no connection is ever evicted.",
-			Run:     func(c *Call) error { return clientOnOff(c, &c.Session.noEvict) },
+			Run:     func(c *Call) error { return clientOnOff(c, &sessionOf(c).noEvict) },
 		},
 		{
 			Name: "NO-TOUCH", Args: "ON | OFF", Min: 1, Flags: Local, Since: "7.2.0", Complexity: "O(1)",
 			Summary: "Accepted: reads never change what is kept.",
-			Run:     func(c *Call) error { return clientOnOff(c, &c.Session.noTouch) },
+			Run:     func(c *Call) error { return clientOnOff(c, &sessionOf(c).noTouch) },
 		},
 		{
 			Name: "PAUSE", Args: "timeout [WRITE | ALL]", Min: 1, Max: -1, Flags: Local | Admin, Since: "3.0.0", Complexity: "O(1)",
@@ -97,14 +97,14 @@ var clientCommands = []Command{{
 }}
 
 func clientASOF(c *Call) error {
-	s := c.Session
+	s := sessionOf(c)
 	if s.multi.on {
 		return errInMulti
 	}
 	if is(c.Args[0], "OFF") {
 		s.asof = 0
 	} else {
-		ts, err := s.moment(c.Args[0])
+		ts, err := s.Moment(c.Args[0])
 		if err == nil {
 			err = s.srv.store.At(ts, func(*firn.Snapshot) error { return nil })
 		}
@@ -118,16 +118,16 @@ func clientASOF(c *Call) error {
 	return nil
 }
 
-// moment resolves a moment that a client named.
-func (s *Session) moment(when []byte) (firn.Timestamp, error) {
+// Moment resolves a moment that a client named.
+func (s *Session) Moment(when []byte) (firn.Timestamp, error) {
 	return s.srv.store.Moment(string(when))
 }
 
 func clientGetName(c *Call) error {
-	if c.Session.who.name == "" {
+	if sessionOf(c).who.name == "" {
 		c.Reply.Null()
 	} else {
-		c.Reply.BulkString(c.Session.who.name)
+		c.Reply.BulkString(sessionOf(c).who.name)
 	}
 	return nil
 }
@@ -136,8 +136,8 @@ func clientSetName(c *Call) error {
 	if !plainText(c.Args[0]) {
 		return errClientName
 	}
-	c.Session.who.name = string(c.Args[0])
-	c.Session.publish()
+	sessionOf(c).who.name = string(c.Args[0])
+	sessionOf(c).publish()
 	c.Reply.Simple("OK")
 	return nil
 }
@@ -146,30 +146,30 @@ func clientSetInfo(c *Call) error {
 	var what *string
 	switch {
 	case is(c.Args[0], "LIB-NAME"):
-		what = &c.Session.who.library
+		what = &sessionOf(c).who.library
 	case is(c.Args[0], "LIB-VER"):
-		what = &c.Session.who.libraryVersion
+		what = &sessionOf(c).who.libraryVersion
 	case is(c.Args[0], "REASON"):
-		if err := c.Session.setReason(c.Args[1]); err != nil {
+		if err := sessionOf(c).setReason(c.Args[1]); err != nil {
 			return err
 		}
-		c.Session.publish()
+		sessionOf(c).publish()
 		c.Reply.Simple("OK")
 		return nil
 	default:
-		return Error(fmt.Sprintf("ERR Unrecognized option '%s'", cString(c.Args[0], 128)))
+		return resp.Error(fmt.Sprintf("ERR Unrecognized option '%s'", cString(c.Args[0], 128)))
 	}
 	if !plainText(c.Args[1]) {
-		return Error(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", strings.ToLower(string(c.Args[0]))))
+		return resp.Error(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", strings.ToLower(string(c.Args[0]))))
 	}
 	*what = string(c.Args[1])
-	c.Session.publish()
+	sessionOf(c).publish()
 	c.Reply.Simple("OK")
 	return nil
 }
 
 func clientInfo(c *Call) error {
-	c.Reply.Verbatim("txt", c.Session.describe()+"\n")
+	c.Reply.Verbatim("txt", sessionOf(c).describe()+"\n")
 	return nil
 }
 
@@ -179,13 +179,13 @@ func clientOnOff(c *Call, what *bool) error {
 		return errSyntax
 	}
 	*what = on
-	c.Session.publish()
+	sessionOf(c).publish()
 	c.Reply.Simple("OK")
 	return nil
 }
 
 func clientReply(c *Call) error {
-	s := c.Session
+	s := sessionOf(c)
 	switch {
 	case is(c.Args[0], "ON"):
 		s.mute, s.next.mute = speaking, false
@@ -216,7 +216,7 @@ func clientList(c *Call) error {
 		for _, arg := range args[1:] {
 			id, ok := resp.ParseInt(arg)
 			if !ok {
-				return Error("ERR Invalid client ID")
+				return resp.Error("ERR Invalid client ID")
 			}
 			ids[id] = true
 		}
@@ -225,7 +225,7 @@ func clientList(c *Call) error {
 		return errSyntax
 	}
 	var text strings.Builder
-	for _, s := range c.Session.srv.clients.all() {
+	for _, s := range sessionOf(c).srv.clients.all() {
 		if show(s) {
 			text.WriteString(s.describe())
 			text.WriteByte('\n')
@@ -245,7 +245,7 @@ func clientType(name []byte) (isOf func(*Session) bool, err error) {
 	case is(name, "MASTER"), is(name, "REPLICA"), is(name, "SLAVE"):
 		return func(*Session) bool { return false }, nil
 	}
-	return nil, Error(fmt.Sprintf("ERR Unknown client type '%s'", cString(name, 128)))
+	return nil, resp.Error(fmt.Sprintf("ERR Unknown client type '%s'", cString(name, 128)))
 }
 
 // killFilter says which clients CLIENT KILL ends.
@@ -279,8 +279,8 @@ func (f *killFilter) option(srv *Server, name, value []byte) (err error) {
 	case is(name, "LADDR"):
 		f.addr = string(value)
 	case is(name, "USER"):
-		if f.user = srv.acl.find(string(value)); f.user == nil {
-			return Error(fmt.Sprintf("ERR No such user '%s'", cString(value, 128)))
+		if f.user = srv.users.find(string(value)); f.user == nil {
+			return resp.Error(fmt.Sprintf("ERR No such user '%s'", cString(value, 128)))
 		}
 	case is(name, "SKIPME") && is(value, "YES"):
 		f.withSelf = false
@@ -296,7 +296,7 @@ func clientKill(c *Call) error {
 	f := killFilter{}
 	if len(c.Args) == 1 {
 		f.peer, f.withSelf = string(c.Args[0]), true
-		if c.Session.srv.kill(&f, c.Session) == 0 {
+		if sessionOf(c).srv.kill(&f, sessionOf(c)) == 0 {
 			return errNoSuchClient
 		}
 		c.Reply.Simple("OK")
@@ -306,11 +306,11 @@ func clientKill(c *Call) error {
 		return errSyntax
 	}
 	for i := 0; i < len(c.Args); i += 2 {
-		if err := f.option(c.Session.srv, c.Args[i], c.Args[i+1]); err != nil {
+		if err := f.option(sessionOf(c).srv, c.Args[i], c.Args[i+1]); err != nil {
 			return err
 		}
 	}
-	c.Reply.Int(int64(c.Session.srv.kill(&f, c.Session)))
+	c.Reply.Int(int64(sessionOf(c).srv.kill(&f, sessionOf(c))))
 	return nil
 }
 

@@ -57,9 +57,9 @@ type identity struct {
 	reason string // why it writes
 }
 
-// view is what CLIENT LIST shows of a session and changes rarely. It is
+// shownClient is what CLIENT LIST shows of a session and changes rarely. It is
 // replaced as a whole, so that other sessions can read it.
-type view struct {
+type shownClient struct {
 	identity
 	db, proto        int
 	asof             string
@@ -70,7 +70,7 @@ type view struct {
 // those who read what it writes.
 func (s *Session) publish() {
 	s.identify()
-	v := &view{identity: s.who, db: s.db, proto: s.proto, asof: "-1", noEvict: s.noEvict, noTouch: s.noTouch}
+	v := &shownClient{identity: s.who, db: s.db, proto: s.proto, asof: "-1", noEvict: s.noEvict, noTouch: s.noTouch}
 	if s.asof != 0 {
 		v.asof = fmt.Sprint(int64(s.asof))
 	}
@@ -94,7 +94,7 @@ func (s *Session) describe() string {
 }
 
 // flags are Redis's letters for what a session is and does.
-func (s *Session) flags(v *view) string {
+func (s *Session) flags(v *shownClient) string {
 	var letters []byte
 	for _, flag := range []struct {
 		on     bool

@@ -7,12 +7,12 @@ import "github.com/firndb/firn"
 
 // walkList visits the items of a list in order, from the end if reverse. What
 // is visited belongs to the store.
-func (v *View) walkList(k *keyDoc, limit int64, reverse bool, visit func(item []byte) error) error {
+func walkList(v *View, k *keyDoc, limit int64, reverse bool, visit func(item []byte) error) error {
 	q, err := sequenceOf(k)
 	if err != nil {
 		return err
 	}
-	for it, err := range v.items(&q, 0, limited(q.length, limit), reverse) {
+	for it, err := range q.items(v, 0, limited(q.length, limit), reverse) {
 		if err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (v *View) walkList(k *keyDoc, limit int64, reverse bool, visit func(item []
 
 // walkSet visits the members of a set in the order of their bytes. A set that
 // has not as many as its key says is errDamaged.
-func (v *View) walkSet(k *keyDoc, limit int64, visit func(member string) error) error {
+func walkSet(v *View, k *keyDoc, limit int64, visit func(member string) error) error {
 	prefix := v.prefixOf(k.UID)
 	prefixBytes := len(prefix)
 	r := firn.Range{Index: v.elements.ByID(), Prefix: prefix, Limit: int(limit)}
@@ -51,8 +51,8 @@ func (v *View) walkSet(k *keyDoc, limit int64, visit func(member string) error) 
 
 // walkZSet visits the members of a sorted set by their scores, downwards if
 // reverse.
-func (v *View) walkZSet(k *keyDoc, limit int64, reverse bool, visit func(member []byte, score float64) error) error {
-	return v.eachByRank(k, 0, limited(k.Length, limit), reverse, func(m rated) error {
+func walkZSet(v *View, k *keyDoc, limit int64, reverse bool, visit func(member []byte, score float64) error) error {
+	return eachByRank(v, k, 0, limited(k.Length, limit), reverse, func(m rated) error {
 		return visit([]byte(m.member), m.score)
 	})
 }
@@ -66,10 +66,10 @@ func limited(n, limit int64) int64 {
 
 // newList stores the items of a list that begins, and returns the key document
 // that it needs. They are copied; there is at least one.
-func (v *View) newList(items [][]byte) (keyDoc, error) {
+func newList(v *View, items [][]byte) (keyDoc, error) {
 	q := sequence{uid: v.newUID()}
 	for _, item := range items {
-		if err := v.push(&q, own(item), true); err != nil {
+		if err := q.push(v, own(item), true); err != nil {
 			return keyDoc{}, err
 		}
 	}
@@ -77,7 +77,7 @@ func (v *View) newList(items [][]byte) (keyDoc, error) {
 }
 
 // newSet is newList for the members of a set, which are different ones.
-func (v *View) newSet(members [][]byte) (keyDoc, error) {
+func newSet(v *View, members [][]byte) (keyDoc, error) {
 	k := keyDoc{Kind: kindSet, UID: v.newUID(), Length: int64(len(members))}
 	for _, member := range members {
 		if !v.encodings.setFits(k.Length, member) {
@@ -91,9 +91,9 @@ func (v *View) newSet(members [][]byte) (keyDoc, error) {
 }
 
 // newZSet is newSet for a sorted set. No score is NaN.
-func (v *View) newZSet(members [][]byte, scores []float64) (keyDoc, error) {
+func newZSet(v *View, members [][]byte, scores []float64) (keyDoc, error) {
 	var s slot
-	e := v.replaceZSet(&s)
+	e := replaceZSet(v, &s)
 	longest := 0
 	for _, member := range members {
 		longest = max(longest, len(member))
@@ -110,7 +110,7 @@ func (v *View) newZSet(members [][]byte, scores []float64) (keyDoc, error) {
 // newHash is newSet for fields and values in turn. ends, if there are any, are
 // those of the fields, in ms, 0 for never; the fields that have ended are left
 // out, and the hash has no fields if all have.
-func (v *View) newHash(items [][]byte, ends []int64) (keyDoc, error) {
+func newHash(v *View, items [][]byte, ends []int64) (keyDoc, error) {
 	h := openedHash{slot: slot{key: keyDoc{Kind: kindHash, UID: v.newUID()}}}
 	for i := 0; i < len(items); i += 2 {
 		field, end := items[i], int64(0)
@@ -120,13 +120,13 @@ func (v *View) newHash(items [][]byte, ends []int64) (keyDoc, error) {
 		if end != 0 && end <= v.now() {
 			continue
 		}
-		if err := v.putField(&h, v.elementID(h.key.UID, field), field, items[i+1], true); err != nil {
+		if err := h.put(v, v.elementID(h.key.UID, field), field, items[i+1], true); err != nil {
 			return keyDoc{}, err
 		}
 		if end == 0 {
 			continue
 		}
-		if err := v.setEnd(&h, field, 0, end); err != nil {
+		if err := h.setEnd(v, field, 0, end); err != nil {
 			return keyDoc{}, err
 		}
 	}
@@ -135,8 +135,8 @@ func (v *View) newHash(items [][]byte, ends []int64) (keyDoc, error) {
 }
 
 // storeList makes a list of items in place of whatever is in a slot.
-func (v *View) storeList(s *slot, items [][]byte) error {
-	k, err := v.newList(items)
+func storeList(v *View, s *slot, items [][]byte) error {
+	k, err := newList(v, items)
 	if err != nil {
 		return err
 	}

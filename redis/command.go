@@ -1,6 +1,9 @@
 package redis
 
 import (
+	"time"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
@@ -56,19 +59,37 @@ type Command struct {
 // Call is one command being run. Reply is thrown away if Run fails, so a
 // client never sees half an answer.
 type Call struct {
-	View
-	Session *Session
-	Cmd     *Command
-	Args    [][]byte // arguments after the name (and subcommand)
-	Reply   resp.Writer
-	Waited  bool // the command waited for a key, and runs again because one has come
+	*View
+	Client Client
+	Cmd    *Command
+	Args   [][]byte // arguments after the name (and subcommand)
+	Reply  resp.Writer
+	Waited bool // the command waited for a key, and runs again because one has come
 
 	patience patience // what a command with Blocks may do that finds nothing
 	wants    *wait    // what it waits for, once it has called wait
 }
 
-// Error is an error whose text is for the client, code first: "WRONGTYPE …".
-// Any other error is ours to log, and the client gets "ERR internal error".
-type Error string
+// Client is who a command runs for, as far as commands that are not about
+// clients need to know.
+type Client interface {
+	// InMulti says that the command is part of a transaction of MULTI.
+	InMulti() bool
 
-func (e Error) Error() string { return string(e) }
+	// MayBlock says that the goroutine that runs the command may wait for the
+	// file, and take its time.
+	MayBlock() bool
+
+	// ReadsAnyKey says that the user may read keys that the command does not
+	// name.
+	ReadsAnyKey(c *Call) bool
+
+	// Moment reads a moment as clients write it.
+	Moment(text []byte) (firn.Timestamp, error)
+
+	// AsOf is the moment of CLIENT ASOF; 0: the present.
+	AsOf() firn.Timestamp
+
+	// Now is the server's clock.
+	Now() time.Time
+}

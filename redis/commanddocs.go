@@ -3,11 +3,11 @@ package redis
 import "github.com/firndb/firn/resp"
 
 func commandDocs(c *Call) error {
-	entries := c.Session.srv.table.sorted
+	entries := sessionOf(c).srv.table.sorted
 	if len(c.Args) > 0 {
 		entries = nil
 		for _, name := range c.Args {
-			if e := c.Session.srv.table.named(name); e != nil {
+			if e := sessionOf(c).srv.table.named(name); e != nil {
 				entries = append(entries, e)
 			}
 		}

@@ -8,12 +8,12 @@ import (
 var commandCommands = []Command{{
 	Name: "COMMAND", Flags: Local, Group: "server", Since: "2.8.13", Complexity: "O(N) where N is the total number of commands",
 	Summary: "Returns detailed information about all commands.",
-	Run:     func(c *Call) error { return replyCommands(c, c.Session.srv.table.sorted) },
+	Run:     func(c *Call) error { return replyCommands(c, sessionOf(c).srv.table.sorted) },
 	Sub: []Command{
 		{
 			Name: "COUNT", Flags: Local, Since: "2.8.13", Complexity: "O(1)",
 			Summary: "Returns a count of commands.",
-			Run:     func(c *Call) error { c.Reply.Int(int64(len(c.Session.srv.table.sorted))); return nil },
+			Run:     func(c *Call) error { c.Reply.Int(int64(len(sessionOf(c).srv.table.sorted))); return nil },
 		},
 		{
 			Name: "DOCS", Args: "[command-name [command-name ...]]", Max: -1, Flags: Local, Since: "7.0.0",
@@ -201,11 +201,11 @@ func (e *entry) arity() int {
 
 func commandInfo(c *Call) error {
 	if len(c.Args) == 0 {
-		return replyCommands(c, c.Session.srv.table.sorted)
+		return replyCommands(c, sessionOf(c).srv.table.sorted)
 	}
 	entries := make([]*entry, len(c.Args))
 	for i, name := range c.Args {
-		entries[i] = c.Session.srv.table.named(name)
+		entries[i] = sessionOf(c).srv.table.named(name)
 	}
 	return replyCommands(c, entries)
 }
@@ -227,7 +227,7 @@ func commandList(c *Call) error {
 		return errSyntax
 	}
 	var names []string
-	for _, e := range c.Session.srv.table.numbered {
+	for _, e := range sessionOf(c).srv.table.numbered {
 		if show(e) {
 			names = append(names, e.full)
 		}
@@ -236,7 +236,7 @@ func commandList(c *Call) error {
 }
 
 func commandGetKeys(c *Call) error {
-	uses, err := c.keysOfArguments()
+	uses, err := keysOfArguments(c)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func commandGetKeys(c *Call) error {
 }
 
 func commandGetKeysAndFlags(c *Call) error {
-	uses, err := c.keysOfArguments()
+	uses, err := keysOfArguments(c)
 	if err != nil {
 		return err
 	}
@@ -262,19 +262,19 @@ func commandGetKeysAndFlags(c *Call) error {
 }
 
 // keysOfArguments takes the call's arguments for a command and finds its keys.
-func (c *Call) keysOfArguments() ([]keyUse, error) {
-	e, args, err := c.Session.srv.table.resolve(c.Args)
+func keysOfArguments(c *Call) ([]keyUse, error) {
+	e, args, err := sessionOf(c).srv.table.resolve(c.Args)
 	switch {
 	case e == nil:
-		return nil, Error("ERR Invalid command specified")
+		return nil, resp.Error("ERR Invalid command specified")
 	case !e.mayHaveKeys():
-		return nil, Error("ERR The command has no key arguments")
+		return nil, resp.Error("ERR The command has no key arguments")
 	case err != nil:
-		return nil, Error("ERR Invalid number of arguments specified for command")
+		return nil, resp.Error("ERR Invalid number of arguments specified for command")
 	}
 	uses, _ := e.appendKeyUses(nil, args)
 	if len(uses) == 0 {
-		return nil, Error("ERR Invalid arguments specified for command")
+		return nil, resp.Error("ERR Invalid arguments specified for command")
 	}
 	return uses, nil
 }

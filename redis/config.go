@@ -29,7 +29,7 @@ var configCommands = []Command{{
 		{
 			Name: "REWRITE", Flags: Local | Admin, Since: "2.8.0", Complexity: "O(1)",
 			Summary: "Refused: there is no configuration file, only flags.",
-			Run:     func(*Call) error { return Error("ERR The server is running without a config file") },
+			Run:     func(*Call) error { return resp.Error("ERR The server is running without a config file") },
 		},
 		{
 			Name: "RESETSTAT", Flags: Local | Admin, Since: "2.0.0", Complexity: "O(1)",
@@ -110,7 +110,7 @@ var parameters = sync.OnceValue(func() []parameter {
 		{name: "loglevel", get: logLevel, set: setLogLevel},
 		{name: "requirepass", get: func(srv *Server) string { return srv.config.password() }, set: func(srv *Server, value string) error {
 			srv.config.pass.Store(&value)
-			srv.acl.setPassword(value)
+			srv.users.setPassword(value)
 			return nil
 		}},
 	}
@@ -161,7 +161,7 @@ func setLogLevel(srv *Server, value string) error {
 			return nil
 		}
 	}
-	return Error("argument(s) must be one of the following: debug, verbose, notice, warning")
+	return resp.Error("argument(s) must be one of the following: debug, verbose, notice, warning")
 }
 
 func yesNo(yes bool) string {
@@ -173,7 +173,7 @@ func yesNo(yes bool) string {
 
 func configGet(c *Call) error {
 	var found [][2]string
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	show := func(pattern []byte, name string, p *parameter) {
 		shown := func(pair [2]string) bool { return strings.EqualFold(pair[0], name) }
 		if name != "" && glob.Match(pattern, []byte(name), true) && !slices.ContainsFunc(found, shown) {
@@ -216,7 +216,7 @@ func configSet(c *Call) error {
 	if len(c.Args) > 2*maxConfigArgs {
 		return errSyntax
 	}
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	var changes []change
 	for i := 0; i < len(c.Args); i += 2 {
 		p, err := findParameter(c.Args[i])
@@ -252,7 +252,7 @@ func findParameter(name []byte) (parameter, error) {
 			return p, nil
 		}
 	}
-	return parameter{}, Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", cString(name, 128)))
+	return parameter{}, resp.Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", cString(name, 128)))
 }
 
 // configRestore undoes what CONFIG SET has set so far.
@@ -265,11 +265,11 @@ func configRestore(srv *Server, changes []change) {
 }
 
 func configFailed(name, reason string) error {
-	return Error(fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", name, reason))
+	return resp.Error(fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", name, reason))
 }
 
 func configResetStat(c *Call) error {
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	srv.stats.reset()
 	for _, e := range srv.table.numbered {
 		e.resetCounters()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/firndb/firn/resp"
 )
 
 // limitParameters are where encodings change.
@@ -62,7 +64,7 @@ func within(parse func(string) (int64, error), least, most int64) func(string) (
 	return func(value string) (int64, error) {
 		n, err := parse(value)
 		if err == nil && (n < least || n > most) {
-			err = Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
+			err = resp.Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
 		}
 		return n, err
 	}
@@ -71,7 +73,7 @@ func within(parse func(string) (int64, error), least, most int64) func(string) (
 func parseNumber(value string) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return 0, Error("argument couldn't be parsed into an integer")
+		return 0, resp.Error("argument couldn't be parsed into an integer")
 	}
 	return n, nil
 }
@@ -79,7 +81,7 @@ func parseNumber(value string) (int64, error) {
 func parseMemory(value string) (int64, error) {
 	n, err := ParseBytes(value)
 	if err != nil {
-		return 0, Error("argument must be a memory value")
+		return 0, resp.Error("argument must be a memory value")
 	}
 	return n, nil
 }
@@ -91,10 +93,10 @@ func serverParameters() []parameter {
 		counted("slowlog-log-slower-than", -1, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.microsAtLeast }, refresh),
 		counted("slowlog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.limit }, nil),
 		counted("latency-monitor-threshold", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.millisWatched }, refresh),
-		counted("acllog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.acl.log.limit }, nil),
+		counted("acllog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.denials.limit }, nil),
 		{name: "acl-pubsub-default", get: channelDefault, set: setChannelDefault},
 		{name: "protected-mode", get: protectedText, set: setProtected},
-		{name: "aclfile", get: func(srv *Server) string { return srv.acl.file }},
+		{name: "aclfile", get: func(srv *Server) string { return srv.users.file }},
 		{name: "dbfilename", get: func(srv *Server) string { return filepath.Base(srv.opts.Path) }},
 		{name: "dir", get: directory},
 		{name: "maxmemory", get: func(*Server) string { return "0" }, set: setMaxMemory},
@@ -103,7 +105,7 @@ func serverParameters() []parameter {
 }
 
 func channelDefault(srv *Server) string {
-	if srv.acl.openChannels.Load() {
+	if srv.users.openChannels.Load() {
 		return "allchannels"
 	}
 	return "resetchannels"
@@ -112,9 +114,9 @@ func channelDefault(srv *Server) string {
 func setChannelDefault(srv *Server, value string) error {
 	i := slices.Index([]string{"allchannels", "resetchannels"}, strings.ToLower(value))
 	if i < 0 {
-		return Error("argument(s) must be one of the following: allchannels, resetchannels")
+		return resp.Error("argument(s) must be one of the following: allchannels, resetchannels")
 	}
-	srv.acl.openChannels.Store(i == 0)
+	srv.users.openChannels.Store(i == 0)
 	return nil
 }
 
@@ -130,7 +132,7 @@ func directory(srv *Server) string {
 func setMaxMemory(_ *Server, value string) error {
 	n, err := parseMemory(value)
 	if err == nil && n != 0 {
-		err = Error("argument must be 0: nothing is evicted; firn-memory is what documents may take in memory")
+		err = resp.Error("argument must be 0: nothing is evicted; firn-memory is what documents may take in memory")
 	}
 	return err
 }
@@ -151,10 +153,10 @@ func setPercentiles(srv *Server, value string) error {
 	for word := range strings.FieldsSeq(value) {
 		p, err := strconv.ParseFloat(word, 64)
 		if err != nil || len(chosen) == maxPercentiles {
-			return Error("Invalid latency-tracking-info-percentiles parameters")
+			return resp.Error("Invalid latency-tracking-info-percentiles parameters")
 		}
 		if !(p >= 0 && p <= 100) {
-			return Error("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")
+			return resp.Error("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")
 		}
 		chosen = append(chosen, p)
 	}
@@ -223,14 +225,14 @@ func keptParameter(line string) parameter {
 // returns it as it is shown.
 func checkKept(form, text string) (string, error) {
 	if len(text) > maxKeptBytes {
-		return "", Error("argument is too long")
+		return "", resp.Error("argument is too long")
 	}
 	switch form {
 	case "yesno":
 		if lower := strings.ToLower(text); lower == "yes" || lower == "no" {
 			return lower, nil
 		}
-		return "", Error("argument must be 'yes' or 'no'")
+		return "", resp.Error("argument must be 'yes' or 'no'")
 	case "bytes":
 		n, err := parseMemory(text)
 		return strconv.FormatInt(n, 10), err
@@ -250,18 +252,18 @@ func checkKept(form, text string) (string, error) {
 	if lower := strings.ToLower(text); slices.Contains(words, lower) {
 		return lower, nil
 	}
-	return "", Error("argument(s) must be one of the following: " + strings.Join(words, ", "))
+	return "", resp.Error("argument(s) must be one of the following: " + strings.Join(words, ", "))
 }
 
 // checkSavePoints refuses what Redis's save does.
 func checkSavePoints(text string) error {
 	words := strings.Fields(text)
 	if len(words)%2 != 0 {
-		return Error("Invalid save parameters")
+		return resp.Error("Invalid save parameters")
 	}
 	for i, word := range words {
 		if n, err := strconv.ParseInt(word, 10, 32); err != nil || n < int64(1-i%2) {
-			return Error("Invalid save parameters")
+			return resp.Error("Invalid save parameters")
 		}
 	}
 	return nil

@@ -48,15 +48,15 @@ var connectionCommands = []Command{
 }
 
 func connectionAuth(c *Call) error {
-	s := c.Session
+	s := sessionOf(c)
 	user, password := "default", c.Args[0]
 	switch {
 	case len(c.Args) > 2:
 		return errSyntax
 	case len(c.Args) == 2:
 		user, password = string(c.Args[0]), c.Args[1]
-	case s.srv.acl.standard.rights.Load().anyPassword:
-		return Error("ERR AUTH <password> called without any password configured for the default user. " +
+	case s.srv.users.standard.rights.Load().anyPassword:
+		return resp.Error("ERR AUTH <password> called without any password configured for the default user. " +
 			"Are you sure your configuration is correct?")
 	}
 	if err := s.authenticate(s.srv.table.byName["AUTH"], user, password); err != nil {
@@ -75,16 +75,16 @@ type hello struct {
 }
 
 func parseHello(c *Call) (h hello, err error) {
-	h.proto = c.Session.proto
+	h.proto = sessionOf(c).proto
 	if len(c.Args) == 0 {
 		return h, nil
 	}
 	version, ok := resp.ParseInt(c.Args[0])
 	if !ok {
-		return h, Error("ERR Protocol version is not an integer or out of range")
+		return h, resp.Error("ERR Protocol version is not an integer or out of range")
 	}
 	if version != 2 && version != 3 {
-		return h, Error("NOPROTO unsupported protocol version")
+		return h, resp.Error("NOPROTO unsupported protocol version")
 	}
 	h.proto = int(version)
 	for rest := c.Args[1:]; len(rest) > 0; {
@@ -99,14 +99,14 @@ func parseHello(c *Call) (h hello, err error) {
 			}
 			rest = rest[2:]
 		default:
-			return h, Error(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", cString(rest[0], 128)))
+			return h, resp.Error(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", cString(rest[0], 128)))
 		}
 	}
 	return h, nil
 }
 
 func connectionHello(c *Call) error {
-	s := c.Session
+	s := sessionOf(c)
 	h, err := parseHello(c)
 	if err != nil {
 		return err
@@ -116,14 +116,14 @@ func connectionHello(c *Call) error {
 			return err
 		}
 	}
-	if !s.authed && !s.srv.acl.open() {
-		return Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> " +
+	if !s.authed && !s.srv.users.open() {
+		return resp.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> " +
 			"option can be used to authenticate the client and select the RESP protocol version at the same time")
 	}
 	if h.naming {
 		s.who.name = string(h.name)
 	}
-	c.takeInbox() // what was pushed is in the protocol of before
+	takeInbox(c) // what was pushed is in the protocol of before
 	s.proto = h.proto
 	s.publish()
 	c.Reply.Proto = h.proto
@@ -142,7 +142,7 @@ func connectionHello(c *Call) error {
 
 func connectionPing(c *Call) error {
 	switch {
-	case c.Session.proto == 2 && c.Session.subs.total() > 0:
+	case sessionOf(c).proto == 2 && sessionOf(c).subs.total() > 0:
 		c.Reply.Array(2)
 		c.Reply.BulkString("pong")
 		c.Reply.Bulk(bytes.Join(c.Args, nil))
@@ -155,15 +155,15 @@ func connectionPing(c *Call) error {
 }
 
 func connectionQuit(c *Call) error {
-	c.Session.closing = true
+	sessionOf(c).closing = true
 	c.Reply.Simple("OK")
 	return nil
 }
 
 func connectionReset(c *Call) error {
-	c.Session.reset()
-	c.takeInbox()
-	c.Reply.Proto = c.Session.proto
+	sessionOf(c).reset()
+	takeInbox(c)
+	c.Reply.Proto = sessionOf(c).proto
 	c.Reply.Simple("RESET")
 	return nil
 }
@@ -173,11 +173,11 @@ func connectionSelect(c *Call) error {
 	if !ok {
 		return errNotInteger
 	}
-	if n < 0 || n >= int64(c.Session.srv.opts.Databases) {
+	if n < 0 || n >= int64(sessionOf(c).srv.opts.Databases) {
 		return errDatabase
 	}
-	c.Session.db = int(n)
-	c.Session.publish()
+	sessionOf(c).db = int(n)
+	sessionOf(c).publish()
 	c.Reply.Simple("OK")
 	return nil
 }

@@ -28,7 +28,7 @@ func add(c *Call, increment int64) error {
 		return errOverflow
 	}
 	c.Reply.Int(sum)
-	return c.changeString(&s, c.keep(strconv.AppendInt(c.room(), sum, 10)), compact, "incrby")
+	return changeString(c, &s, c.keep(strconv.AppendInt(c.room(), sum, 10)), compact, "incrby")
 }
 
 // addInts is a+b; ok is false if that does not fit.
@@ -51,7 +51,7 @@ func decrBy(c *Call) error {
 		return errNotInteger
 	}
 	if n == math.MinInt64 {
-		return Error("ERR decrement would overflow")
+		return resp.Error("ERR decrement would overflow")
 	}
 	return add(c, -n)
 }
@@ -77,5 +77,5 @@ func incrByFloat(c *Call) error {
 	}
 	text := sum.Append(nil)
 	c.Reply.Bulk(text)
-	return c.changeString(&s, text, plain, "incrbyfloat")
+	return changeString(c, &s, text, plain, "incrbyfloat")
 }

@@ -44,10 +44,7 @@ var databaseCommands = []Command{
 
 // present calls fn with the call's database at present.
 func (c *Call) present(fn func(v *View) error) error {
-	return c.store.View(func(snap *firn.Snapshot) error {
-		v := c.at(snap)
-		return fn(&v)
-	})
+	return c.store.View(func(snap *firn.Snapshot) error { return fn(c.at(snap)) })
 }
 
 // eachDatabase calls fn with every database in turn, and with what the ids of
@@ -59,7 +56,7 @@ func (v *View) eachDatabase(fn func(v *View, prefix []byte) error) error {
 		if err != nil {
 			return err
 		}
-		if err := fn(&one, prefix); err != nil {
+		if err := fn(one, prefix); err != nil {
 			return err
 		}
 	}
@@ -75,7 +72,7 @@ func dbSize(c *Call) error {
 	if err != nil {
 		return err
 	}
-	gone, err := c.countExpired(string(prefix))
+	gone, err := countExpired(c.View, string(prefix))
 	if err != nil {
 		return err
 	}
@@ -85,11 +82,11 @@ func dbSize(c *Call) error {
 
 // countExpired counts the keys under a prefix of ids that have expired and
 // were not swept yet.
-func (v *View) countExpired(prefix string) (n int, err error) {
+func countExpired(v *View, prefix string) (n int, err error) {
 	due := firn.Range{Index: v.expiry, To: tuple.AppendInt(nil, v.now())}
 	for item, err := range v.R.Scan(due) {
 		if errors.Is(err, firn.ErrCompacted) {
-			return v.countEnded(prefix) // a key of another database is forgotten
+			return countEnded(v, prefix) // a key of another database is forgotten
 		}
 		if err != nil {
 			return 0, err
@@ -109,7 +106,7 @@ func (v *View) countExpired(prefix string) (n int, err error) {
 }
 
 // countEnded is countExpired by a walk over all keys under the prefix.
-func (v *View) countEnded(prefix string) (n int, err error) {
+func countEnded(v *View, prefix string) (n int, err error) {
 	for item, err := range v.R.Scan(firn.Range{Index: v.keys.ByID(), Prefix: []byte(prefix)}) {
 		if err != nil {
 			return 0, err
@@ -206,7 +203,7 @@ func swapDB(c *Call) error {
 	return c.showKeyspace(second, a)
 }
 
-func swapIndex(arg []byte, text Error) (int, error) {
+func swapIndex(arg []byte, text resp.Error) (int, error) {
 	n, ok := resp.ParseInt(arg)
 	if !ok || n < math.MinInt32 || n > math.MaxInt32 {
 		return 0, text

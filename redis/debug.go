@@ -99,7 +99,7 @@ func debugSleep(c *Call, args [][]byte) error {
 
 func debugChangeReplID(c *Call, _ [][]byte) error {
 	id := randomID()
-	c.Session.srv.replID.Store(&id)
+	sessionOf(c).srv.replID.Store(&id)
 	c.Reply.Simple("OK")
 	return nil
 }
@@ -120,7 +120,7 @@ func debugError(c *Call, args [][]byte) error {
 const maxLogBytes = 4096
 
 func debugLog(c *Call, args [][]byte) error {
-	c.Session.srv.opts.Logger.Info("DEBUG LOG", "message", string(args[0][:min(len(args[0]), maxLogBytes)]))
+	sessionOf(c).srv.opts.Logger.Info("DEBUG LOG", "message", string(args[0][:min(len(args[0]), maxLogBytes)]))
 	c.Reply.Simple("OK")
 	return nil
 }
@@ -128,7 +128,7 @@ func debugLog(c *Call, args [][]byte) error {
 func debugReload(c *Call, args [][]byte) error {
 	for _, arg := range args {
 		if !is(arg, "MERGE") && !is(arg, "NOFLUSH") && !is(arg, "NOSAVE") {
-			return Error("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.")
+			return resp.Error("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.")
 		}
 	}
 	return checkpoint(c, "OK")
@@ -136,14 +136,14 @@ func debugReload(c *Call, args [][]byte) error {
 
 func debugActiveExpire(c *Call, args [][]byte) error {
 	n, _ := strconv.Atoi(string(args[0])) // as in C, what is no number is 0
-	c.Session.srv.passive.Store(n == 0)
+	sessionOf(c).srv.passive.Store(n == 0)
 	c.Reply.Simple("OK")
 	return nil
 }
 
 func debugPackedThreshold(c *Call, args [][]byte) error {
 	if n, err := ParseBytes(string(args[0])); err != nil || n > 4<<30 {
-		return Error("ERR argument must be a memory value bigger than 1 and smaller than 4gb")
+		return resp.Error("ERR argument must be a memory value bigger than 1 and smaller than 4gb")
 	}
 	c.Reply.Simple("OK")
 	return nil
@@ -158,7 +158,7 @@ func debugObject(c *Call, args [][]byte) error {
 		if !ok {
 			return errNoSuchKey
 		}
-		n, err := v.keyBytes(doc, &k)
+		n, err := keyBytes(v, doc, &k)
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func debugListpack(c *Call, args [][]byte) error {
 		case !ok:
 			return errNoSuchKey
 		case k.encodingName() != "listpack":
-			return Error("ERR Not a listpack encoded object.")
+			return resp.Error("ERR Not a listpack encoded object.")
 		}
 		c.Reply.Simple("Listpack structure printed on stdout")
 		return nil
@@ -221,8 +221,8 @@ func debugPopulate(c *Call, args [][]byte) error {
 		}
 	}
 	for from := int64(0); from < count; from += populateBatch {
-		_, err := c.Session.srv.store.Update(context.Background(), func(tx *firn.Tx) error {
-			return c.populate(tx, prefix, from, min(from+populateBatch, count), int(size))
+		_, err := c.store.Update(context.Background(), func(tx *firn.Tx) error {
+			return populate(c, tx, prefix, from, min(from+populateBatch, count), int(size))
 		})
 		if err != nil {
 			return err
@@ -232,8 +232,8 @@ func debugPopulate(c *Call, args [][]byte) error {
 	return nil
 }
 
-func (c *Call) populate(tx *firn.Tx, prefix []byte, from, to int64, size int) error {
-	if err := tx.SetAuthor(c.Session.author); err != nil {
+func populate(c *Call, tx *firn.Tx, prefix []byte, from, to int64, size int) error {
+	if err := tx.SetAuthor(sessionOf(c).author); err != nil {
 		return err
 	}
 	inner := newView(c.catalog, nil)

@@ -1,6 +1,10 @@
 package redis
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/firndb/firn/resp"
+)
 
 // debugProtocol replies with a value of each type that the protocol has.
 func debugProtocol(c *Call, args [][]byte) error {
@@ -42,7 +46,7 @@ func debugProtocol(c *Call, args [][]byte) error {
 		w.BulkString("Some real reply following the attribute")
 	case "push":
 		if w.Proto != 3 {
-			return Error("ERR RESP2 is not supported by this command")
+			return resp.Error("ERR RESP2 is not supported by this command")
 		}
 		w.Push(2)
 		w.BulkString("server-cpu-usage")
@@ -57,7 +61,7 @@ func debugProtocol(c *Call, args [][]byte) error {
 	case "bignum":
 		w.BigNumber("1234567999999999999999999999999999999")
 	default:
-		return Error("ERR Wrong protocol type name. Please use one of the following: " +
+		return resp.Error("ERR Wrong protocol type name. Please use one of the following: " +
 			"string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false")
 	}
 	return nil

@@ -35,7 +35,7 @@ func dump(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	v, err := c.wholeValue(&k)
+	v, err := wholeValue(c, &k)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func dump(c *Call) error {
 }
 
 // wholeValue reads a live key's value.
-func (c *Call) wholeValue(k *keyDoc) (v *rdb.Value, err error) {
+func wholeValue(c *Call, k *keyDoc) (v *rdb.Value, err error) {
 	v = &rdb.Value{Compact: k.Encoding != large}
 	add := func(b []byte) error {
 		v.Items = append(v.Items, b)
@@ -56,25 +56,25 @@ func (c *Call) wholeValue(k *keyDoc) (v *rdb.Value, err error) {
 		return v, nil
 	case kindList:
 		v.Kind = rdb.List
-		return v, c.walkList(k, 0, false, add)
+		return v, walkList(c.View, k, 0, false, add)
 	case kindSet:
 		v.Kind = rdb.Set
-		return v, c.walkSet(k, 0, func(member string) error { return add([]byte(member)) })
+		return v, walkSet(c.View, k, 0, func(member string) error { return add([]byte(member)) })
 	case kindZSet:
 		v.Kind = rdb.ZSet
-		return v, c.walkZSet(k, 0, false, func(member []byte, score float64) error {
+		return v, walkZSet(c.View, k, 0, false, func(member []byte, score float64) error {
 			v.Scores = append(v.Scores, score)
 			return add(member)
 		})
 	case kindHash:
 		v.Kind = rdb.Hash
-		return v, c.eachField(k, func(field, value []byte) error {
+		return v, eachField(c.View, k, func(field, value []byte) error {
 			v.Items = append(v.Items, own(field), value)
 			return nil
 		})
 	case kindStream:
 		v.Kind = rdb.Stream
-		v.Stream, err = c.wholeLog(k)
+		v.Stream, err = wholeLog(c, k)
 		return v, err
 	}
 	return nil, fmt.Errorf("value of a %s: %w", k.Kind, errDamaged)

@@ -7,13 +7,13 @@ import (
 // Streams in DUMP and RESTORE: entries, groups, consumers, and what is pending.
 
 // wholeLog reads all of a stream.
-func (c *Call) wholeLog(k *keyDoc) (*rdb.Log, error) {
+func wholeLog(c *Call, k *keyDoc) (*rdb.Log, error) {
 	st, err := parseStream(k)
 	if err != nil {
 		return nil, err
 	}
 	l := &rdb.Log{Last: dumpedID(st.last), MaxDeleted: dumpedID(st.deleted), Added: uint64(st.added)}
-	for e, err := range c.streamEntries(k, &st, st.whole(), false, 0) {
+	for e, err := range streamEntries(c.View, k, &st, st.whole(), false, 0) {
 		if err != nil {
 			return nil, err
 		}
@@ -28,14 +28,14 @@ func (c *Call) wholeLog(k *keyDoc) (*rdb.Log, error) {
 		l.Entries = append(l.Entries, rdb.Entry{ID: dumpedID(e.id), Fields: fields, Begins: e.begins || len(l.Entries) == 0})
 	}
 	var groups []streamGroup // first: walks share scratch memory
-	for g, err := range c.streamGroups(k) {
+	for g, err := range streamGroups(c.View, k) {
 		if err != nil {
 			return nil, err
 		}
 		groups = append(groups, g)
 	}
 	for i := range groups {
-		g, err := c.wholeGroup(k.UID, &groups[i])
+		g, err := wholeGroup(c, k.UID, &groups[i])
 		if err != nil {
 			return nil, err
 		}
@@ -47,17 +47,17 @@ func (c *Call) wholeLog(k *keyDoc) (*rdb.Log, error) {
 func dumpedID(id streamID) rdb.ID { return rdb.ID{Ms: id.ms, Seq: id.seq} }
 
 // wholeGroup reads all that a group knows.
-func (c *Call) wholeGroup(u uid, g *streamGroup) (rdb.Group, error) {
+func wholeGroup(c *Call, u uid, g *streamGroup) (rdb.Group, error) {
 	dumped := rdb.Group{Name: g.name, Last: dumpedID(g.last), Read: g.read}
 	numbers := map[string]int{}
-	for m, err := range c.groupConsumers(u, g) {
+	for m, err := range groupConsumers(c.View, u, g) {
 		if err != nil {
 			return dumped, err
 		}
 		numbers[string(m.name)] = len(dumped.Consumers)
 		dumped.Consumers = append(dumped.Consumers, rdb.Consumer{Name: m.name, Seen: m.seen, Active: -1})
 	}
-	for d, err := range c.eachPending(u, g, nil, idSpan{to: greatestID}, false, 0) {
+	for d, err := range eachPending(c.View, u, g, nil, idSpan{to: greatestID}, false, 0) {
 		if err != nil {
 			return dumped, err
 		}
@@ -74,13 +74,13 @@ func (c *Call) wholeGroup(u uid, g *streamGroup) (rdb.Group, error) {
 
 // newLog stores a stream and its groups, and returns the key document that it
 // needs.
-func (c *Call) newLog(l *rdb.Log) (keyDoc, error) {
+func newLog(c *Call, l *rdb.Log) (keyDoc, error) {
 	s, st := slot{key: keyDoc{Kind: kindStream, UID: c.newUID()}}, stream{}
 	for _, e := range l.Entries {
 		if e.Begins {
 			st.nodes++
 		}
-		if err := c.putEntry(&s, &st, restoredID(e.ID), e.Fields, e.Begins); err != nil {
+		if err := putEntry(c.View, &s, &st, restoredID(e.ID), e.Fields, e.Begins); err != nil {
 			return keyDoc{}, err
 		}
 	}
@@ -91,7 +91,7 @@ func (c *Call) newLog(l *rdb.Log) (keyDoc, error) {
 	for i := range l.Groups {
 		st.groups++
 		st.serial++
-		if err := c.newGroup(s.key.UID, st.serial, &l.Groups[i]); err != nil {
+		if err := newGroup(c, s.key.UID, st.serial, &l.Groups[i]); err != nil {
 			return keyDoc{}, err
 		}
 	}
@@ -111,7 +111,7 @@ func restoredNode(n *rdb.Node) streamNode {
 }
 
 // newGroup stores a group of a stream under a serial.
-func (c *Call) newGroup(u uid, serial int64, l *rdb.Group) error {
+func newGroup(c *Call, u uid, serial int64, l *rdb.Group) error {
 	g := streamGroup{name: l.Name, serial: serial, last: restoredID(l.Last), read: l.Read, consumers: int64(len(l.Consumers))}
 	members := make([]streamConsumer, len(l.Consumers))
 	for i := range members {
@@ -122,14 +122,14 @@ func (c *Call) newGroup(u uid, serial int64, l *rdb.Group) error {
 		d := pendingEntry{id: restoredID(p.ID), consumer: m.name, delivered: p.Delivered, count: int64(p.Count)}
 		g.pending.add(d.id)
 		m.pending.add(d.id)
-		if err := c.Tx.Put(c.groups, c.pendingID(u, serial, d.id), d.encode()); err != nil {
+		if err := c.Tx.Put(c.groups, pendingID(c.View, u, serial, d.id), d.encode()); err != nil {
 			return err
 		}
 	}
 	for i := range members {
-		if err := c.Tx.Put(c.groups, c.consumerID(u, serial, members[i].name), members[i].encode()); err != nil {
+		if err := c.Tx.Put(c.groups, consumerID(c.View, u, serial, members[i].name), members[i].encode()); err != nil {
 			return err
 		}
 	}
-	return c.Tx.Put(c.groups, c.groupID(u, g.name), g.encode())
+	return c.Tx.Put(c.groups, groupID(c.View, u, g.name), g.encode())
 }

@@ -62,4 +62,4 @@ func (l *encodingLimits) zsetFits(members int64, member []byte) bool {
 }
 
 // sparseBytes is how long a HyperLogLog may become before it is dense.
-func (v *View) sparseBytes() int { return int(v.encodings.sparseBytes.Load()) }
+func sparseBytes(v *View) int { return int(v.encodings.sparseBytes.Load()) }

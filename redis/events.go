@@ -34,8 +34,8 @@ type reign struct {
 	doc       *firn.Document // the database's; nil for the one that nothing began
 }
 
-// reigns lists what a database showed, oldest first. At least one is there.
-func (v *View) reigns(db int) ([]reign, error) {
+// reignsOf lists what a database showed, oldest first. At least one is there.
+func reignsOf(v *View, db int) ([]reign, error) {
 	var all []reign
 	id := tuple.AppendInt(nil, int64(db))
 	for doc, err := range v.R.Versions(v.databases, id, firn.VersionRange{}) {
@@ -68,9 +68,9 @@ type chronicle struct {
 	all []reign // oldest first, at least one
 }
 
-// chronicle is that of the call's database.
-func (v *View) chronicle() (*chronicle, error) {
-	all, err := v.reigns(v.DB)
+// newChronicle is that of the call's database.
+func newChronicle(v *View) (*chronicle, error) {
+	all, err := reignsOf(v, v.DB)
 	return &chronicle{v, all}, err
 }
 
@@ -146,14 +146,14 @@ func (h *chronicle) began(key []byte, i int) (*event, error) {
 	}
 	g := &h.all[i]
 	id := appendKeyID(nil, g.space, key)
-	now, there, written, err := h.v.keyBefore(id, g.from)
+	now, there, written, err := keyBefore(h.v, id, g.from)
 	if err != nil {
 		return nil, err
 	}
 	if there {
 		return &event{ts: g.from, operation: g.operation, began: true, key: now, id: id, written: written, doc: g.doc}, nil
 	}
-	before, was, _, err := h.v.keyBefore(appendKeyID(nil, h.all[i-1].space, key), g.from)
+	before, was, _, err := keyBefore(h.v, appendKeyID(nil, h.all[i-1].space, key), g.from)
 	if err != nil || !was {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (h *chronicle) newest(key []byte, until firn.Timestamp) (last *event, err e
 
 // keyBefore is the state of a key document just before ts, and when that was
 // written.
-func (v *View) keyBefore(id []byte, ts firn.Timestamp) (k keyDoc, live bool, written firn.Timestamp, err error) {
+func keyBefore(v *View, id []byte, ts firn.Timestamp) (k keyDoc, live bool, written firn.Timestamp, err error) {
 	r := firn.VersionRange{To: ts - 1, Newest: true, Limit: 1}
 	for doc, err := range v.R.Versions(v.keys, id, r) {
 		if err != nil {

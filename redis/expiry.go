@@ -81,14 +81,14 @@ func parseExpireConditions(args [][]byte) (o expireConditions, err error) {
 		case is(arg, "LT"):
 			o.ifSooner = true
 		default:
-			return o, Error("ERR Unsupported option " + string(cutAtZero(arg)))
+			return o, resp.Error("ERR Unsupported option " + string(cutAtZero(arg)))
 		}
 	}
 	if o.ifNone && (o.ifSome || o.ifLater || o.ifSooner) {
-		return o, Error("ERR NX and XX, GT or LT options at the same time are not compatible")
+		return o, resp.Error("ERR NX and XX, GT or LT options at the same time are not compatible")
 	}
 	if o.ifLater && o.ifSooner {
-		return o, Error("ERR GT and LT options at the same time are not compatible")
+		return o, resp.Error("ERR GT and LT options at the same time are not compatible")
 	}
 	return o, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
 )
 
@@ -36,12 +37,12 @@ var compactCommands = []Command{{
 	Run: compactNow,
 }}
 
-const errBefore = Error("ERR syntax error, expected BEFORE and a moment")
+const errBefore = resp.Error("ERR syntax error, expected BEFORE and a moment")
 
 // before reads [BEFORE when]; without it, the newest commit. A moment that has
 // not come is a *FutureError.
-func (c *Call) before(args [][]byte) (firn.Timestamp, error) {
-	store := c.Session.srv.store
+func before(c *Call, args [][]byte) (firn.Timestamp, error) {
+	store := c.store
 	newest := store.Bounds().Newest
 	switch {
 	case len(args) == 0:
@@ -49,11 +50,11 @@ func (c *Call) before(args [][]byte) (firn.Timestamp, error) {
 	case len(args) != 2 || !is(args[0], "BEFORE"):
 		return 0, errBefore
 	}
-	ts, err := c.Session.moment(args[1])
+	ts, err := c.Client.Moment(args[1])
 	if err != nil {
 		return 0, err
 	}
-	if now, err := c.Session.moment([]byte("now")); err != nil || ts > now {
+	if now, err := c.Client.Moment([]byte("now")); err != nil || ts > now {
 		return 0, errors.Join(err, &firn.FutureError{Asked: ts, Newest: newest})
 	}
 	return min(ts, newest), nil
@@ -61,14 +62,14 @@ func (c *Call) before(args [][]byte) (firn.Timestamp, error) {
 
 func historyClear(c *Call) error {
 	key := c.Args[0]
-	before, err := c.before(c.Args[1:])
+	before, err := before(c, c.Args[1:])
 	if err != nil {
 		return err
 	}
 	if len(key) == 0 {
 		return errEmptyKey
 	}
-	ids, err := c.documentsOf(key)
+	ids, err := documentsOf(c, key)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func historyClear(c *Call) error {
 	}
 	var all int64
 	for _, id := range ids {
-		n, err := c.Session.srv.store.Forget(context.Background(), c.keys, id, before)
+		n, err := c.store.Forget(context.Background(), c.keys, id, before)
 		if err != nil {
 			return err
 		}
@@ -90,13 +91,13 @@ func historyClear(c *Call) error {
 // documentsOf are the ids of the documents that have a key's history: one in
 // each keyspace that the call's database shows or has had, before FLUSHDB,
 // wherever SWAPDB has taken them.
-func (c *Call) documentsOf(key []byte) (ids [][]byte, err error) {
+func documentsOf(c *Call, key []byte) (ids [][]byte, err error) {
 	err = c.present(func(v *View) error {
 		now, err := v.keyspace(v.DB)
 		if err != nil {
 			return err
 		}
-		spaces, err := v.keyspacesOf(now.home())
+		spaces, err := keyspacesOf(v, now.home())
 		if err != nil {
 			return err
 		}
@@ -116,7 +117,7 @@ func (c *Call) documentsOf(key []byte) (ids [][]byte, err error) {
 
 // keyspacesOf are the keyspaces that were made for a database, as far as is
 // known.
-func (v *View) keyspacesOf(home int64) ([]uid, error) {
+func keyspacesOf(v *View, home int64) ([]uid, error) {
 	all := []uid{{N: home}}
 	for item, err := range v.R.Scan(firn.Range{Index: v.databases.ByID()}) {
 		if err != nil {
@@ -126,7 +127,7 @@ func (v *View) keyspacesOf(home int64) ([]uid, error) {
 		if err != nil {
 			return nil, err
 		}
-		reigns, err := v.reigns(int(db))
+		reigns, err := reignsOf(v, int(db))
 		if err != nil {
 			return nil, err
 		}
@@ -140,11 +141,11 @@ func (v *View) keyspacesOf(home int64) ([]uid, error) {
 }
 
 func historyPrune(c *Call) error {
-	before, err := c.before(c.Args)
+	before, err := before(c, c.Args)
 	if err != nil {
 		return err
 	}
-	n, err := c.Session.srv.store.Prune(context.Background(), before)
+	n, err := c.store.Prune(context.Background(), before)
 	if err != nil {
 		return err
 	}
@@ -153,10 +154,10 @@ func historyPrune(c *Call) error {
 }
 
 func compactNow(c *Call) error {
-	store := c.Session.srv.store
+	store := c.store
 	run := store.Compact
 	if len(c.Args) > 0 {
-		before, err := c.before(c.Args)
+		before, err := before(c, c.Args)
 		if err != nil {
 			return err
 		}

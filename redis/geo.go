@@ -102,7 +102,7 @@ func parsePosition(lon, lat []byte) (p position, err error) {
 		return p, errNotFloat
 	}
 	if p.lon < -maxLon || p.lon > maxLon || p.lat < -maxLat || p.lat > maxLat {
-		return p, Error(fmt.Sprintf("ERR invalid longitude,latitude pair %s,%s", cFloat(p.lon), cFloat(p.lat)))
+		return p, resp.Error(fmt.Sprintf("ERR invalid longitude,latitude pair %s,%s", cFloat(p.lon), cFloat(p.lat)))
 	}
 	return p, nil
 }
@@ -127,7 +127,7 @@ func parseUnit(arg []byte) (float64, error) {
 	case is(arg, "MI"):
 		return 1609.34, nil
 	}
-	return 0, Error("ERR unsupported unit provided. please use M, KM, FT, MI")
+	return 0, resp.Error("ERR unsupported unit provided. please use M, KM, FT, MI")
 }
 
 func geoAdd(c *Call) error {
@@ -157,12 +157,12 @@ options:
 		}
 		pairs = append(pairs, scored{geoScore(p), rest[2]})
 	}
-	return c.addScores(o, pairs)
+	return addScores(c, o, pairs)
 }
 
 // eachScore calls visit with the score of each member that the command names.
-func (c *Call) eachScore(visit func(score float64, ok bool)) error {
-	k, live, err := c.findZSet(c.Args[0])
+func eachScore(c *Call, visit func(score float64, ok bool)) error {
+	k, live, err := findZSet(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (c *Call) eachScore(visit func(score float64, ok bool)) error {
 		var score float64
 		ok := live
 		if live {
-			if score, ok, err = c.score(k.UID, member); err != nil {
+			if score, ok, err = scoreOf(c.View, k.UID, member); err != nil {
 				return err
 			}
 		}
@@ -181,7 +181,7 @@ func (c *Call) eachScore(visit func(score float64, ok bool)) error {
 }
 
 func geoPos(c *Call) error {
-	return c.eachScore(func(score float64, ok bool) {
+	return eachScore(c, func(score float64, ok bool) {
 		if ok {
 			replyPosition(&c.Reply, positionOf(score))
 		} else {
@@ -205,7 +205,7 @@ func replyPosition(w *resp.Writer, p position) {
 }
 
 func geoHash(c *Call) error {
-	return c.eachScore(func(score float64, ok bool) {
+	return eachScore(c, func(score float64, ok bool) {
 		if !ok {
 			c.Reply.Null()
 			return
@@ -228,14 +228,14 @@ func geoDist(c *Call) error {
 	if err != nil {
 		return err
 	}
-	k, ok, err := c.findZSet(c.Args[0])
+	k, ok, err := findZSet(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
 	var at [2]position
 	for i := 0; i < len(at) && ok; i++ {
 		var score float64
-		if score, ok, err = c.score(k.UID, c.Args[1+i]); err != nil {
+		if score, ok, err = scoreOf(c.View, k.UID, c.Args[1+i]); err != nil {
 			return err
 		}
 		at[i] = positionOf(score)

@@ -73,15 +73,15 @@ func geoSearch(c *Call, form geoForm) error {
 	}
 	var src geoSource
 	var err error
-	if src.key, src.live, err = c.findZSet(key); err != nil {
+	if src.key, src.live, err = findZSet(c.View, key); err != nil {
 		return err
 	}
 	if !form.search {
-		if args, err = c.parseCircle(&q, &src, args, form); err != nil {
+		if args, err = parseCircle(c, &q, &src, args, form); err != nil {
 			return err
 		}
 	}
-	if err := c.parseGeoOptions(&q, &src, args, form); err != nil {
+	if err := parseGeoOptions(c, &q, &src, args, form); err != nil {
 		return err
 	}
 	if err := q.check(c, form); err != nil {
@@ -90,20 +90,20 @@ func geoSearch(c *Call, form geoForm) error {
 	if q.count > 0 && q.order == unsorted && !q.any {
 		q.order = nearestFirst
 	}
-	members, err := c.findInArea(&q, &src)
+	members, err := findInArea(c, &q, &src)
 	if err != nil {
 		return err
 	}
 	members = q.sorted(members)
 	if q.storeAt != nil {
-		return c.storeFound(&q, members, form)
+		return storeFound(c, &q, members, form)
 	}
 	replyFound(&c.Reply, &q, members)
 	return nil
 }
 
 // parseCircle reads the arguments of GEORADIUS up to its options.
-func (c *Call) parseCircle(q *geoQuery, src *geoSource, args [][]byte, form geoForm) (rest [][]byte, err error) {
+func parseCircle(c *Call, q *geoQuery, src *geoSource, args [][]byte, form geoForm) (rest [][]byte, err error) {
 	if !form.byMember {
 		if q.center, err = parsePosition(args[0], args[1]); err != nil {
 			return nil, err
@@ -113,17 +113,17 @@ func (c *Call) parseCircle(q *geoQuery, src *geoSource, args [][]byte, form geoF
 	if !src.live {
 		return args[3:], nil
 	}
-	if q.center, err = c.memberPosition(src, args[0]); err != nil {
+	if q.center, err = memberPosition(c, src, args[0]); err != nil {
 		return nil, err
 	}
 	return args[3:], q.parseRadius(args[1], args[2])
 }
 
 // memberPosition is where a member of the source is.
-func (c *Call) memberPosition(src *geoSource, member []byte) (position, error) {
-	score, ok, err := c.score(src.key.UID, member)
+func memberPosition(c *Call, src *geoSource, member []byte) (position, error) {
+	score, ok, err := scoreOf(c.View, src.key.UID, member)
 	if err == nil && !ok {
-		err = Error("ERR could not decode requested zset member")
+		err = resp.Error("ERR could not decode requested zset member")
 	}
 	return positionOf(score), err
 }
@@ -131,10 +131,10 @@ func (c *Call) memberPosition(src *geoSource, member []byte) (position, error) {
 func (q *geoQuery) parseRadius(radius, unit []byte) (err error) {
 	n, ok := resp.ParseDouble(radius)
 	if !ok {
-		return Error("ERR need numeric radius")
+		return resp.Error("ERR need numeric radius")
 	}
 	if n < 0 {
-		return Error("ERR radius cannot be negative")
+		return resp.Error("ERR radius cannot be negative")
 	}
 	q.unit, err = parseUnit(unit)
 	q.radius = n * q.unit
@@ -144,14 +144,14 @@ func (q *geoQuery) parseRadius(radius, unit []byte) (err error) {
 func (q *geoQuery) parseBox(width, height, unit []byte) (err error) {
 	w, ok := resp.ParseDouble(width)
 	if !ok {
-		return Error("ERR need numeric width")
+		return resp.Error("ERR need numeric width")
 	}
 	h, ok := resp.ParseDouble(height)
 	if !ok {
-		return Error("ERR need numeric height")
+		return resp.Error("ERR need numeric height")
 	}
 	if w < 0 || h < 0 {
-		return Error("ERR height or width cannot be negative")
+		return resp.Error("ERR height or width cannot be negative")
 	}
 	q.unit, err = parseUnit(unit)
 	q.box, q.width, q.height = true, w*q.unit, h*q.unit
@@ -159,14 +159,14 @@ func (q *geoQuery) parseBox(width, height, unit []byte) (err error) {
 }
 
 // parseGeoOptions reads the options of all commands that search.
-func (c *Call) parseGeoOptions(q *geoQuery, src *geoSource, args [][]byte, form geoForm) error {
+func parseGeoOptions(c *Call, q *geoQuery, src *geoSource, args [][]byte, form geoForm) error {
 	for len(args) > 0 {
 		used, err := q.parseGeoFlag(args[0]), error(nil)
 		if used == 0 {
 			used, err = q.parseGeoOption(args, form)
 		}
 		if used == 0 && err == nil && form.search {
-			used, err = c.parseGeoSubject(q, src, args)
+			used, err = parseGeoSubject(c, q, src, args)
 		}
 		if used == 0 && err == nil {
 			err = errSyntax
@@ -218,7 +218,7 @@ func (q *geoQuery) parseGeoOption(args [][]byte, form geoForm) (used int, err er
 			return 0, errNotInteger
 		}
 		if q.count <= 0 {
-			return 0, Error("ERR COUNT must be > 0")
+			return 0, resp.Error("ERR COUNT must be > 0")
 		}
 	case stores && is(args[0], "STORE"):
 		q.storeAt, q.storeMeters = args[1], false
@@ -232,12 +232,12 @@ func (q *geoQuery) parseGeoOption(args [][]byte, form geoForm) (used int, err er
 
 // parseGeoSubject takes an option that says where or what to search, and
 // returns how many arguments it took. Each may be said once, in one way.
-func (c *Call) parseGeoSubject(q *geoQuery, src *geoSource, args [][]byte) (used int, err error) {
+func parseGeoSubject(c *Call, q *geoQuery, src *geoSource, args [][]byte) (used int, err error) {
 	switch {
 	case len(args) > 1 && is(args[0], "FROMMEMBER") && q.from != fromPosition:
 		q.from, used = fromMember, 2
 		if src.live {
-			q.center, err = c.memberPosition(src, args[1])
+			q.center, err = memberPosition(c, src, args[1])
 		}
 	case len(args) > 2 && is(args[0], "FROMLONLAT") && q.from != fromMember:
 		q.from, used = fromPosition, 3
@@ -260,28 +260,28 @@ func (q *geoQuery) check(c *Call, form geoForm) error {
 		if !form.search {
 			name = "STORE option in GEORADIUS"
 		}
-		return Error("ERR " + name + " is not compatible with WITHDIST, WITHHASH and WITHCOORD options")
+		return resp.Error("ERR " + name + " is not compatible with WITHDIST, WITHHASH and WITHCOORD options")
 	case form.search && q.from == fromNothing:
-		return Error("ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " + name)
+		return resp.Error("ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " + name)
 	case form.search && !q.shaped:
-		return Error("ERR exactly one of BYRADIUS and BYBOX can be specified for " + name)
+		return resp.Error("ERR exactly one of BYRADIUS and BYBOX can be specified for " + name)
 	case q.any && q.count == 0:
-		return Error("ERR the ANY argument requires COUNT argument")
+		return resp.Error("ERR the ANY argument requires COUNT argument")
 	}
 	return nil
 }
 
 // findInArea looks into the cells around the area: at most count members if
 // any will do.
-func (c *Call) findInArea(q *geoQuery, src *geoSource) (members []found, err error) {
+func findInArea(c *Call, q *geoQuery, src *geoSource) (members []found, err error) {
 	if !src.live {
 		return nil, nil
 	}
-	whole, err := c.span(&src.key)
+	whole, err := spanOfZSet(c.View, &src.key)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.warm(&src.key, &whole, 1); err != nil {
+	if _, err := warmSpan(c.View, &src.key, &whole, 1); err != nil {
 		return nil, err
 	}
 	enough := func() bool { return q.any && int64(len(members)) >= q.count }
@@ -292,7 +292,7 @@ func (c *Call) findInArea(q *geoQuery, src *geoSource) (members []found, err err
 		from, to := cell.scores()
 		s := whole
 		s.clip(tuple.AppendFloat(nil, from), tuple.AppendFloat(nil, to))
-		err := c.walk(s, 0, 0, func(m rated) error {
+		err := walkSpan(c.View, s, 0, 0, func(m rated) error {
 			at := positionOf(m.score)
 			if meters, ok := q.reach(at); ok {
 				members = append(members, found{m, at, meters})
@@ -324,7 +324,7 @@ func (q *geoQuery) sorted(members []found) []found {
 }
 
 // storeFound stores what was found, by position or by distance.
-func (c *Call) storeFound(q *geoQuery, members []found, form geoForm) error {
+func storeFound(c *Call, q *geoQuery, members []found, form geoForm) error {
 	event := "georadiusstore"
 	if form.search {
 		event = "geosearchstore"
@@ -336,7 +336,7 @@ func (c *Call) storeFound(q *geoQuery, members []found, form geoForm) error {
 			kept[i].score = members[i].meters / q.unit
 		}
 	}
-	return c.storeZSet(q.storeAt, kept, longestOf(kept), event)
+	return storeZSet(c, q.storeAt, kept, longestOf(kept), event)
 }
 
 // replyFound replies what was found: members, or if more was asked for an

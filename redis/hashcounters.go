@@ -14,14 +14,14 @@ func hIncrBy(c *Call) error {
 	if !ok {
 		return errNotInteger
 	}
-	h, value, had, err := c.openField()
+	h, value, had, err := openField(c)
 	if err != nil {
 		return err
 	}
 	var old int64
 	if had {
 		if old, ok = resp.ParseInt(value); !ok {
-			return Error("ERR hash value is not an integer")
+			return resp.Error("ERR hash value is not an integer")
 		}
 	}
 	sum, ok := addInts(old, increment)
@@ -29,7 +29,7 @@ func hIncrBy(c *Call) error {
 		return errOverflow
 	}
 	c.Reply.Int(sum)
-	err = c.closeField(&h, c.keep(strconv.AppendInt(c.room(), sum, 10)), had)
+	err = closeField(c, &h, c.keep(strconv.AppendInt(c.room(), sum, 10)), had)
 	c.notify(eventHash, "hincrby", c.Args[0])
 	return err
 }
@@ -40,16 +40,16 @@ func hIncrByFloat(c *Call) error {
 		return errNotFloat
 	}
 	if increment.IsInf() {
-		return Error("ERR value is NaN or Infinity")
+		return resp.Error("ERR value is NaN or Infinity")
 	}
-	h, value, had, err := c.openField()
+	h, value, had, err := openField(c)
 	if err != nil {
 		return err
 	}
 	var old resp.LongDouble
 	if had {
 		if old, err = resp.ParseLongDouble(value); err != nil {
-			return Error("ERR hash value is not a float")
+			return resp.Error("ERR hash value is not a float")
 		}
 	}
 	sum, err := old.Add(increment)
@@ -61,32 +61,32 @@ func hIncrByFloat(c *Call) error {
 	}
 	text := sum.Append(nil)
 	c.Reply.Bulk(text)
-	err = c.closeField(&h, text, had)
+	err = closeField(c, &h, text, had)
 	c.notify(eventHash, "hincrbyfloat", c.Args[0])
 	return err
 }
 
 // openField opens the call's key and reads the field that is its next
 // argument.
-func (c *Call) openField() (h openedHash, value []byte, had bool, err error) {
-	h, err = c.openHash(c.Args[0])
+func openField(c *Call) (h openedHash, value []byte, had bool, err error) {
+	h, err = openHash(c.View, c.Args[0])
 	if err != nil || !h.live {
 		return h, nil, false, err
 	}
-	value, had, err = c.field(&h.key, c.Args[1])
+	value, had, err = fieldValue(c.View, &h.key, c.Args[1])
 	return h, value, had, err
 }
 
 // closeField stores the field that openField has read, and the key. A field
 // that was there keeps its end.
-func (c *Call) closeField(h *openedHash, value []byte, had bool) (err error) {
+func closeField(c *Call, h *openedHash, value []byte, had bool) (err error) {
 	if had {
-		err = c.putField(h, c.elementID(h.key.UID, c.Args[1]), c.Args[1], value, false)
+		err = h.put(c.View, c.elementID(h.key.UID, c.Args[1]), c.Args[1], value, false)
 	} else {
-		_, err = c.setField(h, c.Args[1], value)
+		_, err = h.set(c.View, c.Args[1], value)
 	}
 	if err != nil {
 		return err
 	}
-	return c.closeHash(h)
+	return h.close(c.View)
 }

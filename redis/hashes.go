@@ -137,12 +137,12 @@ func (v *View) element(u uid, sub []byte) (value []byte, ok bool, err error) {
 }
 
 // findField reads a field of the hash at the call's key.
-func (c *Call) findField(field []byte) (value []byte, ok bool, err error) {
+func findField(c *Call, field []byte) (value []byte, ok bool, err error) {
 	k, ok, err := c.findKind(c.Args[0], kindHash)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	return c.field(&k, field)
+	return fieldValue(c.View, &k, field)
 }
 
 // openedHash is a hash that a command is about to write.
@@ -154,7 +154,7 @@ type openedHash struct {
 }
 
 // openFields opens a key to change the fields of the hash there. It may not be there.
-func (v *View) openFields(key []byte) (h openedHash, err error) {
+func openFields(v *View, key []byte) (h openedHash, err error) {
 	h.slot, err = v.openKind(key, kindHash)
 	if err == nil && h.live {
 		h.ends = h.key.fieldEnds()
@@ -164,19 +164,19 @@ func (v *View) openFields(key []byte) (h openedHash, err error) {
 
 // openHash opens a key to add fields to the hash there. A key that is not there becomes
 // a hash without fields, which the command must not leave so.
-func (v *View) openHash(key []byte) (openedHash, error) {
-	h, err := v.openFields(key)
+func openHash(v *View, key []byte) (openedHash, error) {
+	h, err := openFields(v, key)
 	if err == nil && !h.live {
 		h.key = keyDoc{Kind: kindHash, UID: v.newUID()}
 	}
 	return h, err
 }
 
-// closeHash writes the key of a hash whose fields have changed; one without
+// close writes the key of a hash whose fields have changed; one without
 // fields that live it removes.
-func (v *View) closeHash(h *openedHash) error {
+func (h *openedHash) close(v *View) error {
 	if h.stale {
-		if err := v.refreshEnds(h); err != nil {
+		if err := h.refreshEnds(v); err != nil {
 			return err
 		}
 	}
@@ -187,11 +187,11 @@ func (v *View) closeHash(h *openedHash) error {
 	return v.delete(&h.slot)
 }
 
-// setField stores a field in h.key, whose document the caller writes after the
+// set stores a field in h.key, whose document the caller writes after the
 // last one, and says whether it is new. A field that would expire does so no
 // more. One that has the value already is not written again: the key's new
 // version says that the command came.
-func (v *View) setField(h *openedHash, field, value []byte) (added bool, err error) {
+func (h *openedHash) set(v *View, field, value []byte) (added bool, err error) {
 	id := v.elementID(h.key.UID, field)
 	doc, err := v.R.Get(v.elements, id)
 	if err != nil && err != firn.ErrNotFound {
@@ -199,7 +199,7 @@ func (v *View) setField(h *openedHash, field, value []byte) (added bool, err err
 	}
 	added = err != nil
 	if !added && h.ends.count > 0 {
-		end, err := v.dropEnd(h, field)
+		end, err := h.dropEnd(v, field)
 		if err != nil {
 			return false, err
 		}
@@ -210,11 +210,11 @@ func (v *View) setField(h *openedHash, field, value []byte) (added bool, err err
 	if !added && bytes.Equal(doc.Value, value) {
 		return false, nil
 	}
-	return added, v.putField(h, id, field, value, added)
+	return added, h.put(v, id, field, value, added)
 }
 
-// putField stores a field of which it is known whether it is new.
-func (v *View) putField(h *openedHash, id, field, value []byte, added bool) error {
+// put stores a field of which it is known whether it is new.
+func (h *openedHash) put(v *View, id, field, value []byte, added bool) error {
 	if added {
 		h.key.Length++
 	}
@@ -224,9 +224,9 @@ func (v *View) putField(h *openedHash, id, field, value []byte, added bool) erro
 	return v.Tx.Put(v.elements, id, own(value))
 }
 
-// dropField removes a field that is there.
-func (v *View) dropField(h *openedHash, field []byte) error {
-	if _, err := v.dropEnd(h, field); err != nil {
+// drop removes a field that is there.
+func (h *openedHash) drop(v *View, field []byte) error {
+	if _, err := h.dropEnd(v, field); err != nil {
 		return err
 	}
 	h.key.Length--
@@ -237,13 +237,13 @@ func hSet(c *Call) error {
 	if len(c.Args)%2 == 0 {
 		return errArity(c)
 	}
-	h, err := c.openHash(c.Args[0])
+	h, err := openHash(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
 	var n int64
 	for i := 1; i < len(c.Args); i += 2 {
-		added, err := c.setField(&h, c.Args[i], c.Args[i+1])
+		added, err := h.set(c.View, c.Args[i], c.Args[i+1])
 		if err != nil {
 			return err
 		}
@@ -256,17 +256,17 @@ func hSet(c *Call) error {
 	} else {
 		c.Reply.Int(n)
 	}
-	err = c.closeHash(&h)
+	err = h.close(c.View)
 	c.notify(eventHash, "hset", c.Args[0])
 	return err
 }
 
 func hSetNX(c *Call) error {
-	h, err := c.openHash(c.Args[0])
+	h, err := openHash(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
-	_, had, err := c.field(&h.key, c.Args[1])
+	_, had, err := fieldValue(c.View, &h.key, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -274,16 +274,16 @@ func hSetNX(c *Call) error {
 	if had {
 		return nil
 	}
-	if _, err := c.setField(&h, c.Args[1], c.Args[2]); err != nil {
+	if _, err := h.set(c.View, c.Args[1], c.Args[2]); err != nil {
 		return err
 	}
-	err = c.closeHash(&h)
+	err = h.close(c.View)
 	c.notify(eventHash, "hset", c.Args[0])
 	return err
 }
 
 func hGet(c *Call) error {
-	value, ok, err := c.findField(c.Args[1])
+	value, ok, err := findField(c, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func hMGet(c *Call) error {
 			c.Reply.Null()
 			continue
 		}
-		value, had, err := c.field(&k, field)
+		value, had, err := fieldValue(c.View, &k, field)
 		if err != nil {
 			return err
 		}
@@ -318,7 +318,7 @@ func replyHash(c *Call, fields, values bool) error {
 	if err != nil {
 		return err
 	}
-	n, err := c.hashLength(&k)
+	n, err := hashLength(c.View, &k)
 	if err != nil {
 		return err
 	}
@@ -330,7 +330,7 @@ func replyHash(c *Call, fields, values bool) error {
 	if !ok {
 		return nil
 	}
-	return c.eachField(&k, func(field, value []byte) error {
+	return eachField(c.View, &k, func(field, value []byte) error {
 		if fields {
 			c.Reply.Bulk(field)
 		}
@@ -344,8 +344,8 @@ func replyHash(c *Call, fields, values bool) error {
 // eachField visits all fields of a hash that have not ended, in the order of
 // their bytes. The field is valid during the visit only. A hash that has not
 // as many as its key says is errDamaged.
-func (v *View) eachField(k *keyDoc, visit func(field, value []byte) error) error {
-	gone, err := v.endedFields(k)
+func eachField(v *View, k *keyDoc, visit func(field, value []byte) error) error {
+	gone, err := endedFields(v, k)
 	if err != nil {
 		return err
 	}
@@ -379,7 +379,7 @@ func hLen(c *Call) error {
 	if err != nil {
 		return err
 	}
-	n, err := c.hashLength(&k)
+	n, err := hashLength(c.View, &k)
 	if err != nil {
 		return err
 	}
@@ -388,7 +388,7 @@ func hLen(c *Call) error {
 }
 
 func hStrLen(c *Call) error {
-	value, _, err := c.findField(c.Args[1])
+	value, _, err := findField(c, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -397,7 +397,7 @@ func hStrLen(c *Call) error {
 }
 
 func hExists(c *Call) error {
-	_, ok, err := c.findField(c.Args[1])
+	_, ok, err := findField(c, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -406,7 +406,7 @@ func hExists(c *Call) error {
 }
 
 func hDel(c *Call) error {
-	h, err := c.openFields(c.Args[0])
+	h, err := openFields(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -416,14 +416,14 @@ func hDel(c *Call) error {
 	}
 	var n int64
 	for _, field := range c.Args[1:] {
-		_, ok, err := c.field(&h.key, field)
+		_, ok, err := fieldValue(c.View, &h.key, field)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			continue
 		}
-		if err := c.dropField(&h, field); err != nil {
+		if err := h.drop(c.View, field); err != nil {
 			return err
 		}
 		n++
@@ -433,5 +433,5 @@ func hDel(c *Call) error {
 		return nil
 	}
 	c.notify(eventHash, "hdel", c.Args[0])
-	return c.closeHash(&h)
+	return h.close(c.View)
 }

@@ -17,12 +17,12 @@ func hScan(c *Call) error {
 			// Like Redis, a small hash in one step: clients may rely on it.
 			o.count, cursor = int(max(k.Length, 1)), 0
 		}
-		gone, err := c.endedFields(k)
+		gone, err := endedFields(c.View, k)
 		if err != nil {
 			return 0, err
 		}
 		prefix := slices.Clone(c.prefixOf(k.UID))
-		return c.step(c.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
+		return step(c, c.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
 			if gone != nil && gone[item.Key[len(prefix):]] {
 				return nil
 			}
@@ -52,7 +52,7 @@ func hRandField(c *Call) error {
 		c.Reply.Array(0)
 		return nil
 	}
-	fields, err := c.liveFields(&k)
+	fields, err := readLiveFields(c.View, &k)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func randomField(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	fields, err := c.liveFields(&k)
+	fields, err := readLiveFields(c.View, &k)
 	if err != nil {
 		return err
 	}
@@ -95,10 +95,10 @@ type liveFields struct {
 	n    int   // how many live, 1 and up
 }
 
-// liveFields orders the fields of a live hash. One that has not as many as its
+// readLiveFields orders the fields of a live hash. One that has not as many as its
 // key says is errDamaged.
-func (v *View) liveFields(k *keyDoc) (f liveFields, err error) {
-	ended, err := v.endedFields(k)
+func readLiveFields(v *View, k *keyDoc) (f liveFields, err error) {
+	ended, err := endedFields(v, k)
 	if err != nil {
 		return f, err
 	}

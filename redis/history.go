@@ -53,7 +53,7 @@ type historyQuery struct {
 }
 
 func parseHistoryQuery(c *Call) (q historyQuery, err error) {
-	q.until = c.Session.asof
+	q.until = c.Client.AsOf()
 	for rest := c.Args[1:]; len(rest) > 0; {
 		switch {
 		case is(rest[0], "REV"):
@@ -67,10 +67,10 @@ func parseHistoryQuery(c *Call) (q historyQuery, err error) {
 		case len(rest) == 1:
 			return q, errSyntax
 		case is(rest[0], "SINCE"):
-			q.since, err = c.readableMoment(rest[1])
+			q.since, err = readableMoment(c, rest[1])
 		case is(rest[0], "UNTIL"):
 			var until firn.Timestamp
-			until, err = c.readableMoment(rest[1])
+			until, err = readableMoment(c, rest[1])
 			if q.until == 0 || until < q.until {
 				q.until = until
 			}
@@ -102,12 +102,12 @@ func parseLimit(arg []byte) (int, error) {
 // readableMoment reads a moment at which the database must be readable, and so
 // must the call's first key, if it has one: what is forgotten is not left out
 // silently.
-func (c *Call) readableMoment(when []byte) (firn.Timestamp, error) {
-	ts, err := c.Session.moment(when)
+func readableMoment(c *Call, when []byte) (firn.Timestamp, error) {
+	ts, err := c.Client.Moment(when)
 	if err != nil {
 		return 0, err
 	}
-	return ts, c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
+	return ts, c.store.At(ts, func(snap *firn.Snapshot) error {
 		past := c.at(snap)
 		if c.Cmd.Keys.First == 0 {
 			_, err := past.keyspace(c.DB)
@@ -126,7 +126,7 @@ func historyGet(c *Call) error {
 	var found []event
 	var authors []firn.Author // of each
 	err = c.present(func(v *View) error {
-		h, err := v.chronicle()
+		h, err := newChronicle(v)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func historyGet(c *Call) error {
 	}
 	c.Reply.Array(len(found))
 	for i := range found {
-		if err := c.replyEvent(&found[i], &authors[i], q.values); err != nil {
+		if err := replyEvent(c, &found[i], &authors[i], q.values); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func historyGet(c *Call) error {
 }
 
 // replyEvent appends the map of one event.
-func (c *Call) replyEvent(e *event, who *firn.Author, values bool) error {
+func replyEvent(c *Call, e *event, who *firn.Author, values bool) error {
 	r := &c.Reply
 	fields := 7 + authorFields
 	if values {
@@ -175,7 +175,7 @@ func (c *Call) replyEvent(e *event, who *firn.Author, values bool) error {
 	r.Int(orMinusOne(e.key.Expires))
 	r.BulkString("deleted")
 	r.Bool(e.deleted)
-	c.replyAuthor(*who)
+	replyAuthor(c, *who)
 	if !values {
 		return nil
 	}
@@ -188,16 +188,16 @@ func (c *Call) replyEvent(e *event, who *firn.Author, values bool) error {
 		r.Bulk(e.key.Value)
 		return nil
 	}
-	return c.replyThen(e)
+	return replyThen(c, e)
 }
 
 // replyThen appends the state that a key had by an event. A version that its
 // horizon has passed is still the state at the horizon, unless something newer
 // is by now.
-func (c *Call) replyThen(e *event) error {
+func replyThen(c *Call, e *event) error {
 	start, ts := len(c.Reply.Buf), e.ts
 	for {
-		err := c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
+		err := c.store.At(ts, func(snap *firn.Snapshot) error {
 			v := c.at(snap)
 			c.Reply.Buf = c.Reply.Buf[:start]
 			doc, err := snap.Last(c.keys, e.id)
@@ -207,7 +207,7 @@ func (c *Call) replyThen(e *event) error {
 			case err != nil || doc.TS != e.written:
 				return &firn.CompactedError{Asked: e.ts, Oldest: ts}
 			}
-			return replyState(&v, &c.Reply, &e.key)
+			return replyState(v, &c.Reply, &e.key)
 		})
 		if err == nil {
 			return nil
@@ -231,12 +231,12 @@ func later(err error, ts *firn.Timestamp) error {
 
 // replyHashState appends a hash as a map.
 func replyHashState(v *View, w *resp.Writer, k *keyDoc) error {
-	n, err := v.hashLength(k)
+	n, err := hashLength(v, k)
 	if err != nil {
 		return err
 	}
 	w.Map(int(n))
-	return v.eachField(k, func(field, value []byte) error {
+	return eachField(v, k, func(field, value []byte) error {
 		w.Bulk(field)
 		w.Bulk(value)
 		return nil
@@ -244,12 +244,12 @@ func replyHashState(v *View, w *resp.Writer, k *keyDoc) error {
 }
 
 func historyGetAt(c *Call) error {
-	ts, err := c.Session.moment(c.Args[1])
+	ts, err := c.Client.Moment(c.Args[1])
 	if err != nil {
 		return err
 	}
 	start := len(c.Reply.Buf)
-	return c.Session.srv.store.At(ts, func(snap *firn.Snapshot) error {
+	return c.store.At(ts, func(snap *firn.Snapshot) error {
 		v := c.at(snap)
 		c.Reply.Buf = c.Reply.Buf[:start]
 		k, ok, err := v.find(c.Args[0])
@@ -260,7 +260,7 @@ func historyGetAt(c *Call) error {
 			c.Reply.Null()
 			return nil
 		}
-		return replyState(&v, &c.Reply, &k)
+		return replyState(v, &c.Reply, &k)
 	})
 }
 
@@ -280,11 +280,11 @@ func keyInfo(c *Call) error {
 		}
 		versions++
 	}
-	length, err := c.hashLength(&k)
+	length, err := hashLength(c.View, &k)
 	if err != nil {
 		return err
 	}
-	size, err := c.keyBytes(doc, &k)
+	size, err := keyBytes(c.View, doc, &k)
 	if err != nil {
 		return err
 	}
@@ -312,12 +312,12 @@ func keyInfo(c *Call) error {
 	}
 	r.BulkString("operation")
 	r.Bulk(k.Operation)
-	c.replyAuthor(author)
+	replyAuthor(c, author)
 	return nil
 }
 
 // keyBytes is how many bytes of ids and values a live key's present state has.
-func (v *View) keyBytes(doc *firn.Document, k *keyDoc) (int, error) {
+func keyBytes(v *View, doc *firn.Document, k *keyDoc) (int, error) {
 	n := len(doc.ID) + len(doc.Value)
 	if k.Kind == kindString {
 		return n, nil

@@ -26,7 +26,7 @@ type changedQuery struct {
 }
 
 func parseChangedQuery(c *Call) (q changedQuery, err error) {
-	if q.from, err = c.readableMoment(c.Args[0]); err != nil {
+	if q.from, err = readableMoment(c, c.Args[0]); err != nil {
 		return q, err
 	}
 	rest := c.Args[1:]
@@ -34,10 +34,10 @@ func parseChangedQuery(c *Call) (q changedQuery, err error) {
 	if len(rest) > 0 && !is(rest[0], "MATCH") && !is(rest[0], "COUNT") {
 		end, rest = rest[0], rest[1:]
 	}
-	if q.to, err = c.Session.moment(end); err != nil {
+	if q.to, err = c.Client.Moment(end); err != nil {
 		return q, err
 	}
-	if asof := c.Session.asof; asof != 0 {
+	if asof := c.Client.AsOf(); asof != 0 {
 		q.to = min(q.to, asof)
 	}
 	for ; len(rest) > 0; rest = rest[2:] {
@@ -67,9 +67,9 @@ func historyChanged(c *Call) error {
 	}
 	w := changedWalk{c: c, q: q}
 	w.out.Proto = c.Reply.Proto
-	err = c.Session.srv.store.At(q.to, func(snap *firn.Snapshot) error {
+	err = c.store.At(q.to, func(snap *firn.Snapshot) error {
 		v := c.at(snap)
-		if w.past, err = v.chronicle(); err != nil {
+		if w.past, err = newChronicle(v); err != nil {
 			return err
 		}
 		return w.run()
@@ -101,7 +101,7 @@ type changedWalk struct {
 }
 
 func (w *changedWalk) run() error {
-	store, all := w.c.Session.srv.store, w.past.all
+	store, all := w.c.store, w.past.all
 	for i := range all {
 		g := &all[i]
 		from, to := max(g.from-1, w.q.from), min(g.to, w.q.to)
@@ -148,7 +148,7 @@ func (w *changedWalk) written(doc *firn.Document, sub string, last bool) error {
 // nothing has happened since.
 func (w *changedWalk) began(i int) error {
 	all := w.past.all
-	return w.c.Session.srv.store.At(all[i].from-1, func(snap *firn.Snapshot) error {
+	return w.c.store.At(all[i].from-1, func(snap *firn.Snapshot) error {
 		for sub, err := range w.c.inEither(snap, all[i-1].space, all[i].space) {
 			if err != nil {
 				return err

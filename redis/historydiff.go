@@ -19,21 +19,21 @@ var historyDiffCommand = Command{
 
 // errMoments is the answer to an interval that ends before it begins. Taking it
 // the other way round would show as added what was removed.
-const errMoments = Error("ERR the first moment must not be after the second")
+const errMoments = resp.Error("ERR the first moment must not be after the second")
 
 func historyDiff(c *Call) error {
-	from, err := c.Session.moment(c.Args[1])
+	from, err := c.Client.Moment(c.Args[1])
 	if err != nil {
 		return err
 	}
-	to, err := c.Session.moment(c.Args[2])
+	to, err := c.Client.Moment(c.Args[2])
 	switch {
 	case err != nil:
 		return err
 	case from > to:
 		return errMoments
 	}
-	store := c.Session.srv.store
+	store := c.store
 	return store.At(from, func(old *firn.Snapshot) error {
 		return store.At(to, func(new *firn.Snapshot) error {
 			d := keyDiff{c: c}
@@ -50,13 +50,13 @@ func historyDiff(c *Call) error {
 
 // keyThen is a key at a moment, and its database then.
 type keyThen struct {
-	View
+	*View
 	doc  *firn.Document
 	key  keyDoc
 	live bool
 }
 
-func (s *keyThen) read(v View, key []byte) (err error) {
+func (s *keyThen) read(v *View, key []byte) (err error) {
 	s.View = v
 	s.doc, s.key, s.live, err = s.findLive(key)
 	return err
@@ -99,7 +99,7 @@ func (d *keyDiff) replyWhole(s *keyThen) error {
 		d.c.Reply.Null()
 		return nil
 	}
-	return replyState(&s.View, &d.c.Reply, &s.key)
+	return replyState(s.View, &d.c.Reply, &s.key)
 }
 
 // elements compares the elements of two collections of one kind, of which one
@@ -241,7 +241,7 @@ func (d *keyDiff) hashes(e *elementChanges) error {
 	var gone [2]map[string]bool
 	for i, s := range []*keyThen{&d.before, &d.after} {
 		var err error
-		if gone[i], err = s.endedFields(&s.key); err != nil {
+		if gone[i], err = endedFields(s.View, &s.key); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func historyList(c *Call) error {
 	default:
 		return errSyntax
 	}
-	return c.atEnd(func(h *chronicle) error {
+	return atEnd(c, func(h *chronicle) error {
 		found, err := h.keys(&keys)
 		if err != nil {
 			return err
@@ -62,17 +62,17 @@ func historyList(c *Call) error {
 
 // atEnd calls fn with all that has happened in the database until now, or
 // until the moment that the connection reads.
-func (c *Call) atEnd(fn func(h *chronicle) error) error {
-	end := c.Session.asof
+func atEnd(c *Call, fn func(h *chronicle) error) error {
+	end := c.Client.AsOf()
 	if end == 0 {
 		var err error
-		if end, err = c.Session.moment([]byte("now")); err != nil {
+		if end, err = c.Client.Moment([]byte("now")); err != nil {
 			return err
 		}
 	}
-	return c.Session.srv.store.At(end, func(snap *firn.Snapshot) error {
+	return c.store.At(end, func(snap *firn.Snapshot) error {
 		v := c.at(snap)
-		h, err := v.chronicle()
+		h, err := newChronicle(v)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func historyStats(c *Call) error {
 		historyStoreStats(c)
 		return nil
 	}
-	return c.atEnd(func(h *chronicle) error {
+	return atEnd(c, func(h *chronicle) error {
 		s, err := h.summary(c.Args[0])
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func historyStats(c *Call) error {
 // historyStoreStats replies how much history the store has, and what the
 // compactor does about it, under the names that INFO has for it.
 func historyStoreStats(c *Call) {
-	store := c.Session.srv.store
+	store := c.store
 	bounds, stats := store.Bounds(), store.Stats()
 	fields := []struct {
 		name string

@@ -17,11 +17,11 @@ func historyRevert(c *Call) error {
 	if !is(c.Args[1], "TO") {
 		return errSyntax
 	}
-	ts, err := c.Session.moment(c.Args[2])
+	ts, err := c.Client.Moment(c.Args[2])
 	if err != nil {
 		return err
 	}
-	if now, err := c.Session.moment([]byte("now")); err == nil && ts <= now {
+	if now, err := c.Client.Moment([]byte("now")); err == nil && ts <= now {
 		ts = min(ts, c.Tx.Timestamp()) // the clock may have gone on since the transaction began
 	}
 	s, err := c.open(c.Args[0])
@@ -37,7 +37,7 @@ func historyRevert(c *Call) error {
 			return err
 		}
 		there = true
-		next, err = c.revived(&past, &s, &k)
+		next, err = revived(c, past, &s, &k)
 		return err
 	})
 	if err != nil {
@@ -60,13 +60,13 @@ func historyRevert(c *Call) error {
 
 // revived makes the elements that a key had in the past, and returns the key
 // document for them.
-func (c *Call) revived(past *View, s *slot, k *keyDoc) (next keyDoc, err error) {
+func revived(c *Call, past *View, s *slot, k *keyDoc) (next keyDoc, err error) {
 	next = *k
 	switch {
 	case k.Kind == kindString:
 		return next, nil
 	case k.Kind == kindHash && k.Value != nil:
-		return c.revivedHash(past, k)
+		return revivedHash(c, past, k)
 	case k.Kind != kindList && s.live && s.key.UID == k.UID:
 		// The same collection: only what has changed is written. A list is
 		// made anew, because its note knows how many holes it has.
@@ -77,15 +77,15 @@ func (c *Call) revived(past *View, s *slot, k *keyDoc) (next keyDoc, err error) 
 		}
 		return next, nil
 	}
-	next.UID, err = c.copyElements(past.R, k)
+	next.UID, err = copyElements(c.View, past.R, k)
 	return next, err
 }
 
 // revivedHash makes a hash with lifetimes. The fields that had ended then are
 // left out; those that would have ended since have no end any more.
-func (c *Call) revivedHash(past *View, k *keyDoc) (keyDoc, error) {
+func revivedHash(c *Call, past *View, k *keyDoc) (keyDoc, error) {
 	var items [][]byte
-	err := past.eachField(k, func(field, value []byte) error {
+	err := eachField(past, k, func(field, value []byte) error {
 		items = append(items, own(field), value)
 		return nil
 	})
@@ -94,14 +94,14 @@ func (c *Call) revivedHash(past *View, k *keyDoc) (keyDoc, error) {
 	}
 	ends := make([]int64, len(items)/2)
 	for i := range ends {
-		if ends[i], err = past.fieldEnd(k.UID, items[2*i]); err != nil {
+		if ends[i], err = fieldEnd(past, k.UID, items[2*i]); err != nil {
 			return keyDoc{}, err
 		}
 		if ends[i] <= c.now() {
 			ends[i] = 0
 		}
 	}
-	next, err := c.newHash(items, ends)
+	next, err := newHash(c.View, items, ends)
 	next.Encoding, next.Expires = k.Encoding, k.Expires
 	return next, err
 }

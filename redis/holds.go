@@ -31,14 +31,13 @@ var holdCommands = []Command{
 }
 
 const (
-	errHold    = Error("ERR syntax error, expected HOLD name [AT when] TTL seconds")
-	errHoldTTL = Error("ERR a hold's TTL must be from 1 to 2592000 seconds, which is 30 days")
+	errHold    = resp.Error("ERR syntax error, expected HOLD name [AT when] TTL seconds")
+	errHoldTTL = resp.Error("ERR a hold's TTL must be from 1 to 2592000 seconds, which is 30 days")
 
 	maxHoldSeconds = 30 * 24 * 60 * 60 // of the store
 )
 
 func hold(c *Call) error {
-	srv := c.Session.srv
 	h := firn.Hold{Name: string(c.Args[0])}
 	if len(c.Args)%2 == 0 {
 		return errHold
@@ -46,7 +45,7 @@ func hold(c *Call) error {
 	for rest := c.Args[1:]; len(rest) > 0; rest = rest[2:] {
 		switch {
 		case is(rest[0], "AT") && h.At == 0:
-			ts, err := c.Session.moment(rest[1])
+			ts, err := c.Client.Moment(rest[1])
 			if err != nil {
 				return err
 			}
@@ -59,7 +58,7 @@ func hold(c *Call) error {
 			case seconds < 1 || seconds > maxHoldSeconds:
 				return errHoldTTL
 			}
-			h.Until = srv.opts.Now().Add(time.Duration(seconds) * time.Second)
+			h.Until = c.Client.Now().Add(time.Duration(seconds) * time.Second)
 		default:
 			return errHold
 		}
@@ -67,7 +66,7 @@ func hold(c *Call) error {
 	if h.Until.IsZero() {
 		return errHold
 	}
-	if err := srv.store.Hold(context.Background(), h); err != nil {
+	if err := c.store.Hold(context.Background(), h); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
@@ -75,7 +74,7 @@ func hold(c *Call) error {
 }
 
 func release(c *Call) error {
-	had, err := c.Session.srv.store.Release(context.Background(), string(c.Args[0]))
+	had, err := c.store.Release(context.Background(), string(c.Args[0]))
 	if err != nil {
 		return err
 	}
@@ -84,8 +83,7 @@ func release(c *Call) error {
 }
 
 func holds(c *Call) error {
-	srv := c.Session.srv
-	all, now := srv.store.Holds(), srv.opts.Now()
+	all, now := c.store.Holds(), c.Client.Now()
 	c.Reply.Array(len(all))
 	for _, h := range all {
 		c.Reply.Map(3)

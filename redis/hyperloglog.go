@@ -3,6 +3,8 @@ package redis
 import (
 	"fmt"
 	"strings"
+
+	"github.com/firndb/firn/resp"
 )
 
 // A HyperLogLog is a string in Redis's own format, see hllForm.
@@ -42,8 +44,8 @@ var hyperLogLogCommands = []Command{
 
 // Errors about strings that are no HyperLogLogs.
 const (
-	errNotHLL     = Error("WRONGTYPE Key is not a valid HyperLogLog string value.")
-	errCorruptHLL = Error("INVALIDOBJ Corrupted HLL object detected")
+	errNotHLL     = resp.Error("WRONGTYPE Key is not a valid HyperLogLog string value.")
+	errCorruptHLL = resp.Error("INVALIDOBJ Corrupted HLL object detected")
 )
 
 // checkHLL says whether a live key is a HyperLogLog.
@@ -58,7 +60,7 @@ func checkHLL(k *keyDoc) error {
 }
 
 // writeHLL stores a HyperLogLog over the one that is there.
-func (c *Call) writeHLL(s *slot, value []byte, key []byte) error {
+func writeHLL(c *Call, s *slot, value []byte, key []byte) error {
 	err := c.writeString(s, value, large, s.key.Expires)
 	c.notify(eventString, "pfadd", key)
 	return err
@@ -69,7 +71,7 @@ func pfAdd(c *Call) error {
 	if err != nil {
 		return err
 	}
-	h := newHLL(c.sparseBytes())
+	h := newHLL(sparseBytes(c.View))
 	if s.live {
 		if err := checkHLL(&s.key); err != nil {
 			return err
@@ -90,7 +92,7 @@ func pfAdd(c *Call) error {
 		return nil
 	}
 	h.forgetCount()
-	return c.writeHLL(&s, h.b, c.Args[0])
+	return writeHLL(c, &s, h.b, c.Args[0])
 }
 
 func pfCount(c *Call) error {
@@ -98,7 +100,7 @@ func pfCount(c *Call) error {
 		return countOne(c)
 	}
 	var registers hllRegisters
-	if _, err := c.mergeHLLs(&registers); err != nil {
+	if _, err := mergeHLLs(c, &registers); err != nil {
 		return err
 	}
 	var histogram hllHistogram
@@ -138,7 +140,7 @@ func countOne(c *Call) error {
 
 // mergeHLLs raises the registers to those of the HyperLogLogs at all
 // arguments, and says whether one of them is dense.
-func (c *Call) mergeHLLs(registers *hllRegisters) (dense bool, err error) {
+func mergeHLLs(c *Call, registers *hllRegisters) (dense bool, err error) {
 	for _, key := range c.Args {
 		k, ok, err := c.find(key)
 		if err != nil {
@@ -166,7 +168,7 @@ func (c *Call) mergeHLLs(registers *hllRegisters) (dense bool, err error) {
 
 func pfMerge(c *Call) error {
 	var registers hllRegisters
-	dense, err := c.mergeHLLs(&registers)
+	dense, err := mergeHLLs(c, &registers)
 	if err != nil {
 		return err
 	}
@@ -174,7 +176,7 @@ func pfMerge(c *Call) error {
 	if err != nil {
 		return err
 	}
-	h := newHLL(c.sparseBytes())
+	h := newHLL(sparseBytes(c.View))
 	if s.live {
 		h = hll{b: s.key.Value, sparseBytes: h.sparseBytes}
 	}
@@ -193,7 +195,7 @@ func pfMerge(c *Call) error {
 	}
 	h.forgetCount()
 	c.Reply.Simple("OK")
-	return c.writeHLL(&s, h.b, c.Args[0])
+	return writeHLL(c, &s, h.b, c.Args[0])
 }
 
 func pfDebug(c *Call) error {
@@ -202,7 +204,7 @@ func pfDebug(c *Call) error {
 		return err
 	}
 	if !s.live {
-		return Error("ERR The specified key does not exist")
+		return resp.Error("ERR The specified key does not exist")
 	}
 	if err := checkHLL(&s.key); err != nil {
 		return err
@@ -210,7 +212,7 @@ func pfDebug(c *Call) error {
 	h := hll{b: s.key.Value}
 	run := debugHLL(c.Args[0])
 	if run == nil {
-		return Error(fmt.Sprintf("ERR Unknown PFDEBUG subcommand '%s'", c.Args[0]))
+		return resp.Error(fmt.Sprintf("ERR Unknown PFDEBUG subcommand '%s'", c.Args[0]))
 	}
 	if err := run(c, &h); err != nil || !h.owned {
 		return err
@@ -245,7 +247,7 @@ func hllRegistersOf(c *Call, h *hll) error {
 // hllDecode replies the runs of a sparse one: z and Z are zeros, v a value.
 func hllDecode(c *Call, h *hll) error {
 	if h.dense() {
-		return Error("ERR HLL encoding is not sparse")
+		return resp.Error("ERR HLL encoding is not sparse")
 	}
 	var runs []string
 	for at := hllHeaderBytes; at < len(h.b); {
@@ -303,7 +305,7 @@ func pfSelfTest(c *Call) error {
 	}
 	n := float64(histograms[0].estimate())
 	if histograms[0] != histograms[1] || n < elements*(1-tolerance) || n > elements*(1+tolerance) {
-		return Error(fmt.Sprintf("ERR TESTFAILED %d elements were counted as %.0f", elements, n))
+		return resp.Error(fmt.Sprintf("ERR TESTFAILED %d elements were counted as %.0f", elements, n))
 	}
 	c.Reply.Simple("OK")
 	return nil

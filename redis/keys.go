@@ -151,7 +151,7 @@ func rename(c *Call, ifAbsent bool) error {
 	if !moved || bytes.Equal(c.Args[0], c.Args[1]) {
 		return nil
 	}
-	return c.moveTo(&from, &to, "rename_from", "rename_to")
+	return moveTo(c, &from, &to, "rename_from", "rename_to")
 }
 
 // moveTo gives to what from has, ends from, and says so with two events. What
@@ -160,10 +160,10 @@ func rename(c *Call, ifAbsent bool) error {
 // Where the new name's policy is not the old one's, the elements are copied: a
 // collection is kept as long as its last owner's policy says, and the old name
 // may have to know longer what it was.
-func (c *Call) moveTo(from, to *slot, left, came string) (err error) {
+func moveTo(c *Call, from, to *slot, left, came string) (err error) {
 	moved := from.key
-	if moved.Kind != kindString && c.policyOf(from) != c.policyOf(to) {
-		if moved.UID, err = c.copyElements(c.R, &moved); err != nil {
+	if moved.Kind != kindString && policyOf(c, from) != policyOf(c, to) {
+		if moved.UID, err = copyElements(c.View, c.R, &moved); err != nil {
 			return err
 		}
 	}
@@ -180,8 +180,8 @@ func (c *Call) moveTo(from, to *slot, left, came string) (err error) {
 }
 
 // policyOf says how much of a key's history is kept.
-func (c *Call) policyOf(s *slot) firn.Retention {
-	p, _ := c.Session.srv.store.Retention(keyScope(string(s.id)))
+func policyOf(c *Call, s *slot) firn.Retention {
+	p, _ := c.store.Retention(keyScope(string(s.id)))
 	return p
 }
 
@@ -216,7 +216,7 @@ func parseDatabaseNumber(c *Call, arg []byte) (int, error) {
 	case !ok:
 		return 0, errNotInteger
 	case n < math.MinInt32 || n > math.MaxInt32:
-		return 0, Error("ERR value is out of range, value must between -2147483648 and 2147483647")
+		return 0, resp.Error("ERR value is out of range, value must between -2147483648 and 2147483647")
 	case n < 0 || n >= int64(c.databaseCount):
 		return 0, errDatabase
 	}
@@ -250,7 +250,7 @@ func copyKey(c *Call) error {
 	next := from.key
 	next.Created = 0
 	if next.Kind != kindString {
-		if next.UID, err = c.copyElements(c.R, &from.key); err != nil {
+		if next.UID, err = copyElements(c.View, c.R, &from.key); err != nil {
 			return err
 		}
 	}
@@ -263,7 +263,7 @@ func copyKey(c *Call) error {
 }
 
 // copyElements copies a collection's elements, as r has them, into a new one.
-func (v *View) copyElements(r firn.Reader, from *keyDoc) (uid, error) {
+func copyElements(v *View, r firn.Reader, from *keyDoc) (uid, error) {
 	to := v.newUID()
 	prefix := appendUID(nil, from.UID)
 	for _, table := range v.elementTables(from.Kind) {
@@ -305,7 +305,7 @@ func move(c *Call) error {
 	if !moved {
 		return nil
 	}
-	return c.moveTo(&from, &to, "move_from", "move_to")
+	return moveTo(c, &from, &to, "move_from", "move_to")
 }
 
 func waitForReplicas(c *Call) error {

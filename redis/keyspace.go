@@ -7,23 +7,24 @@ import (
 	"strings"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
 )
 
 // Errors that many commands answer with, in Redis's words.
 const (
-	errWrongType   = Error("WRONGTYPE Operation against a key holding the wrong kind of value")
-	errSyntax      = Error("ERR syntax error")
-	errNotInteger  = Error("ERR value is not an integer or out of range")
-	errNotFloat    = Error("ERR value is not a valid float")
-	errOutOfRange  = Error("ERR value is out of range")
-	errNotPositive = Error("ERR value is out of range, must be positive")
-	errOverflow    = Error("ERR increment or decrement would overflow")
-	errNaNInfinity = Error("ERR increment would produce NaN or Infinity")
-	errTooLong     = Error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
-	errNoSuchKey   = Error("ERR no such key")
-	errSameObject  = Error("ERR source and destination objects are the same")
-	errDatabase    = Error("ERR DB index is out of range")
+	errWrongType   = resp.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
+	errSyntax      = resp.Error("ERR syntax error")
+	errNotInteger  = resp.Error("ERR value is not an integer or out of range")
+	errNotFloat    = resp.Error("ERR value is not a valid float")
+	errOutOfRange  = resp.Error("ERR value is out of range")
+	errNotPositive = resp.Error("ERR value is out of range, must be positive")
+	errOverflow    = resp.Error("ERR increment or decrement would overflow")
+	errNaNInfinity = resp.Error("ERR increment would produce NaN or Infinity")
+	errTooLong     = resp.Error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+	errNoSuchKey   = resp.Error("ERR no such key")
+	errSameObject  = resp.Error("ERR source and destination objects are the same")
+	errDatabase    = resp.Error("ERR DB index is out of range")
 )
 
 // operationExpired is the operation of the tombstones that the sweeper writes.
@@ -329,5 +330,5 @@ func errArity(c *Call) error {
 
 // errExpireTime is the answer to an expiry that is not a moment.
 func errExpireTime(c *Call) error {
-	return Error("ERR invalid expire time in '" + strings.ToLower(c.Cmd.Name) + "' command")
+	return resp.Error("ERR invalid expire time in '" + strings.ToLower(c.Cmd.Name) + "' command")
 }

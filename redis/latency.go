@@ -126,7 +126,7 @@ func (l *latency) names() []string {
 }
 
 func latencyLatest(c *Call) error {
-	l := &c.Session.srv.latency
+	l := &sessionOf(c).srv.latency
 	names := l.names()
 	c.Reply.Array(len(names))
 	for _, name := range names {
@@ -145,7 +145,7 @@ func latencyLatest(c *Call) error {
 }
 
 func latencyHistory(c *Call) error {
-	e, _ := c.Session.srv.latency.event(string(c.Args[0]))
+	e, _ := sessionOf(c).srv.latency.event(string(c.Args[0]))
 	c.Reply.Array(len(e.samples))
 	for _, s := range e.samples {
 		c.Reply.Array(2)
@@ -156,7 +156,7 @@ func latencyHistory(c *Call) error {
 }
 
 func latencyReset(c *Call) error {
-	l := &c.Session.srv.latency
+	l := &sessionOf(c).srv.latency
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := len(l.events)
@@ -171,7 +171,7 @@ func latencyReset(c *Call) error {
 }
 
 func latencyDoctor(c *Call) error {
-	l := &c.Session.srv.latency
+	l := &sessionOf(c).srv.latency
 	if !l.watched() {
 		c.Reply.Verbatim("txt", "I'm sorry, Dave, I can't do that. Latency monitoring is disabled in this Redis instance. "+
 			"You may use \"CONFIG SET latency-monitor-threshold <milliseconds>.\" in order to enable it.\n")
@@ -204,10 +204,10 @@ const graphRows = 4
 
 func latencyGraph(c *Call) error {
 	name := string(c.Args[0])
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	e, ok := srv.latency.event(name)
 	if !ok || len(e.samples) == 0 {
-		return Error(fmt.Sprintf("ERR No samples available for event '%s'", cString(c.Args[0], 128)))
+		return resp.Error(fmt.Sprintf("ERR No samples available for event '%s'", cString(c.Args[0], 128)))
 	}
 	byMS := func(a, b latencySample) int { return cmp.Compare(a.ms, b.ms) }
 	high, low := slices.MaxFunc(e.samples, byMS).ms, slices.MinFunc(e.samples, byMS).ms
@@ -271,7 +271,7 @@ func latencyHistogram(c *Call) error {
 			entries = append(entries, e)
 		}
 	}
-	t := c.Session.srv.table
+	t := sessionOf(c).srv.table
 	if len(c.Args) == 0 {
 		t.each(add)
 	}

@@ -52,7 +52,7 @@ func parseLCSOptions(args [][]byte) (o lcsOptions, err error) {
 		}
 	}
 	if o.length && o.indexes {
-		return o, Error("ERR If you want both the length and indexes, please just use IDX.")
+		return o, resp.Error("ERR If you want both the length and indexes, please just use IDX.")
 	}
 	return o, nil
 }
@@ -68,7 +68,7 @@ func lcs(c *Call) error {
 	}
 	for _, k := range []*keyDoc{&a, &b} {
 		if k.Kind != kindNone && k.Kind != kindString {
-			return Error("ERR The specified keys must contain string values")
+			return resp.Error("ERR The specified keys must contain string values")
 		}
 	}
 	o, err := parseLCSOptions(c.Args[2:])
@@ -77,9 +77,9 @@ func lcs(c *Call) error {
 	}
 	cells := (int64(len(a.Value)) + 1) * (int64(len(b.Value)) + 1)
 	if cells > c.maxBulkBytes.Load()/lcsCellBytes {
-		return Error("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len")
+		return resp.Error("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len")
 	}
-	if _, reading := c.R.(*firn.Snapshot); reading && !c.Session.block && cells > maxLCSCellsAtOnce {
+	if _, reading := c.R.(*firn.Snapshot); reading && !c.Client.MayBlock() && cells > maxLCSCellsAtOnce {
 		return firn.ErrCold // come again where it disturbs nobody
 	}
 	m := match(a.Value, b.Value)

@@ -145,7 +145,7 @@ func (t *catalog) endedRange(u uid, e fieldEnds, now int64, limit int) firn.Rang
 }
 
 // fieldEnd is when a field of a hash expires; 0 if it does not.
-func (v *View) fieldEnd(u uid, field []byte) (end int64, err error) {
+func fieldEnd(v *View, u uid, field []byte) (end int64, err error) {
 	doc, err := v.R.Get(v.lifetimes, v.elementID(u, field))
 	if err == firn.ErrNotFound {
 		return 0, nil
@@ -160,14 +160,14 @@ func (v *View) fieldEnd(u uid, field []byte) (end int64, err error) {
 	return end, nil
 }
 
-// field reads a field of a live hash; ok is false if it is not there or has
+// fieldValue reads a field of a live hash; ok is false if it is not there or has
 // ended.
-func (v *View) field(k *keyDoc, name []byte) (value []byte, ok bool, err error) {
+func fieldValue(v *View, k *keyDoc, name []byte) (value []byte, ok bool, err error) {
 	value, ok, err = v.element(k.UID, name)
 	if err != nil || !ok || k.Value == nil || !expired(k.fieldEnds().first, v.now()) {
 		return value, ok, err
 	}
-	end, err := v.fieldEnd(k.UID, name)
+	end, err := fieldEnd(v, k.UID, name)
 	if err != nil || expired(end, v.now()) {
 		return nil, false, err
 	}
@@ -176,7 +176,7 @@ func (v *View) field(k *keyDoc, name []byte) (value []byte, ok bool, err error) 
 
 // endedFields are the fields of a hash that have ended and were not swept
 // yet, as they stand in ids behind the collection's uid; nil if there are none.
-func (v *View) endedFields(k *keyDoc) (map[string]bool, error) {
+func endedFields(v *View, k *keyDoc) (map[string]bool, error) {
 	if k.Value == nil {
 		return nil, nil
 	}
@@ -197,7 +197,7 @@ func (v *View) endedFields(k *keyDoc) (map[string]bool, error) {
 
 // hashLength is how many fields of a live hash are there; of another key it is
 // the length.
-func (v *View) hashLength(k *keyDoc) (int64, error) {
+func hashLength(v *View, k *keyDoc) (int64, error) {
 	e := k.fieldEnds()
 	if e.count == 0 || !expired(e.first, v.now()) {
 		return k.Length, nil
@@ -208,7 +208,7 @@ func (v *View) hashLength(k *keyDoc) (int64, error) {
 
 // setEnd lets a field of an opened hash expire, which would have at old; 0 if
 // it would not.
-func (v *View) setEnd(h *openedHash, field []byte, old, end int64) error {
+func (h *openedHash) setEnd(v *View, field []byte, old, end int64) error {
 	h.forgetEnd(old)
 	if h.ends.count == 0 {
 		h.ends, h.stale = fieldEnds{first: end, last: end}, false
@@ -220,19 +220,19 @@ func (v *View) setEnd(h *openedHash, field []byte, old, end int64) error {
 
 // dropEnd lets a field of an opened hash expire no more, and returns when it
 // would have; 0 if it would not.
-func (v *View) dropEnd(h *openedHash, field []byte) (end int64, err error) {
+func (h *openedHash) dropEnd(v *View, field []byte) (end int64, err error) {
 	if h.ends.count == 0 {
 		return 0, nil
 	}
-	end, err = v.fieldEnd(h.key.UID, field)
+	end, err = fieldEnd(v, h.key.UID, field)
 	if err != nil || end == 0 {
 		return 0, err
 	}
-	return end, v.deleteEnd(h, field, end)
+	return end, h.deleteEnd(v, field, end)
 }
 
 // deleteEnd is dropEnd for a field whose end is known.
-func (v *View) deleteEnd(h *openedHash, field []byte, end int64) error {
+func (h *openedHash) deleteEnd(v *View, field []byte, end int64) error {
 	h.forgetEnd(end)
 	return v.Tx.Delete(v.lifetimes, v.elementID(h.key.UID, field), nil)
 }
@@ -248,7 +248,7 @@ func (h *openedHash) forgetEnd(end int64) {
 
 // refreshEnds makes the summary of an opened hash exact again, once per
 // command: it looks at both ends of the index.
-func (v *View) refreshEnds(h *openedHash) error {
+func (h *openedHash) refreshEnds(v *View) error {
 	var err error
 	h.ends, err = v.nearestEnds(v.R, h.key.UID, h.ends, h.from)
 	h.stale = false

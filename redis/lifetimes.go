@@ -85,16 +85,16 @@ const (
 
 // parseFields reads FIELDS numfields field [field ...]. wrongCount is the
 // answer to a number that is none.
-func parseFields(args [][]byte, wrongCount Error) ([][]byte, error) {
+func parseFields(args [][]byte, wrongCount resp.Error) ([][]byte, error) {
 	if !is(args[0], "FIELDS") {
-		return nil, Error("ERR Mandatory argument FIELDS is missing or not at the right position")
+		return nil, resp.Error("ERR Mandatory argument FIELDS is missing or not at the right position")
 	}
 	n, ok := resp.ParseInt(args[1])
 	if !ok || n < 1 {
 		return nil, wrongCount
 	}
 	if n != int64(len(args)-2) {
-		return nil, Error("ERR The `numfields` parameter must match the number of arguments")
+		return nil, resp.Error("ERR The `numfields` parameter must match the number of arguments")
 	}
 	return args[2:], nil
 }
@@ -106,7 +106,7 @@ func parseFieldEnd(c *Call, arg []byte, unit, base int64) (int64, error) {
 	case !ok:
 		return 0, errNotInteger
 	case n < 0:
-		return 0, Error("ERR invalid expire time, must be >= 0")
+		return 0, resp.Error("ERR invalid expire time, must be >= 0")
 	case n > maxFieldEnd/unit || n*unit > maxFieldEnd-base:
 		return 0, errExpireTime(c)
 	}
@@ -124,7 +124,7 @@ func parseFieldCondition(arg []byte) (o expireConditions, given bool) {
 // hExpire gives fields an end, in units of unit ms from base on. One that has
 // passed removes them.
 func hExpire(c *Call, unit, base int64) error {
-	h, err := c.openFields(c.Args[0])
+	h, err := openFields(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func hExpire(c *Call, unit, base int64) error {
 	c.Reply.Array(len(fields))
 	var set, removed bool
 	for _, field := range fields {
-		result, err := c.expireField(&h, field, end, conditions)
+		result, err := expireField(c, &h, field, end, conditions)
 		if err != nil {
 			return err
 		}
@@ -160,12 +160,12 @@ func hExpire(c *Call, unit, base int64) error {
 	if !set && !removed {
 		return nil
 	}
-	return c.closeHash(&h)
+	return h.close(c.View)
 }
 
 // expireField gives one field an end if the conditions allow it.
-func (c *Call) expireField(h *openedHash, field []byte, end int64, conditions expireConditions) (int64, error) {
-	ok, current, err := c.openedField(h, field)
+func expireField(c *Call, h *openedHash, field []byte, end int64, conditions expireConditions) (int64, error) {
+	ok, current, err := h.endOf(c.View, field)
 	switch {
 	case err != nil:
 		return 0, err
@@ -174,21 +174,21 @@ func (c *Call) expireField(h *openedHash, field []byte, end int64, conditions ex
 	case !conditions.allow(current, end):
 		return fieldRefused, nil
 	case end <= c.now():
-		return fieldRemoved, c.dropField(h, field)
+		return fieldRemoved, h.drop(c.View, field)
 	}
-	return fieldDone, c.setEnd(h, field, current, end)
+	return fieldDone, h.setEnd(c.View, field, current, end)
 }
 
-// openedField says whether a hash that may not be there has a field, and when
+// endOf says whether a hash that may not be there has a field, and when
 // that ends, 0 for never.
-func (v *View) openedField(h *openedHash, field []byte) (ok bool, end int64, err error) {
+func (h *openedHash) endOf(v *View, field []byte) (ok bool, end int64, err error) {
 	if !h.live {
 		return false, 0, nil
 	}
 	if _, ok, err = v.element(h.key.UID, field); err != nil || !ok || h.ends.count == 0 {
 		return ok, 0, err
 	}
-	end, err = v.fieldEnd(h.key.UID, field)
+	end, err = fieldEnd(v, h.key.UID, field)
 	return !expired(end, v.now()), end, err
 }
 
@@ -206,7 +206,7 @@ func hTimeLeft(c *Call, unit, since int64) error {
 	h := openedHash{slot: slot{key: k, live: there}, ends: k.fieldEnds()}
 	c.Reply.Array(len(fields))
 	for _, field := range fields {
-		ok, end, err := c.openedField(&h, field)
+		ok, end, err := h.endOf(c.View, field)
 		switch {
 		case err != nil:
 			return err
@@ -222,7 +222,7 @@ func hTimeLeft(c *Call, unit, since int64) error {
 }
 
 func hPersist(c *Call) error {
-	h, err := c.openFields(c.Args[0])
+	h, err := openFields(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func hPersist(c *Call) error {
 	c.Reply.Array(len(fields))
 	changed := false
 	for _, field := range fields {
-		ok, end, err := c.openedField(&h, field)
+		ok, end, err := h.endOf(c.View, field)
 		switch {
 		case err != nil:
 			return err
@@ -244,7 +244,7 @@ func hPersist(c *Call) error {
 			c.Reply.Int(fieldNoEnd)
 			continue
 		}
-		if err := c.deleteEnd(&h, field, end); err != nil {
+		if err := h.deleteEnd(c.View, field, end); err != nil {
 			return err
 		}
 		c.Reply.Int(fieldDone)
@@ -254,14 +254,14 @@ func hPersist(c *Call) error {
 		return nil
 	}
 	c.notify(eventHash, "hpersist", c.Args[0])
-	return c.closeHash(&h)
+	return h.close(c.View)
 }
 
-// sweepFields removes up to limit fields that have ended from a hash that
+// sweep removes up to limit fields that have ended from a hash that
 // lives on, and returns how many. from is a key of their index: if it is of
 // this hash, no field before it has an end. last is the key of the last field
 // that was removed.
-func (v *View) sweepFields(h *openedHash, from []byte, limit int) (n int, last []byte, err error) {
+func (h *openedHash) sweep(v *View, from []byte, limit int) (n int, last []byte, err error) {
 	ended := v.endedRange(h.key.UID, h.ends, v.now(), limit)
 	if bytes.HasPrefix(from, appendUID(nil, h.key.UID)) && bytes.Compare(from, ended.From) > 0 {
 		ended.From = from
@@ -277,16 +277,16 @@ func (v *View) sweepFields(h *openedHash, from []byte, limit int) (n int, last [
 	}
 	for _, doc := range due {
 		end, _ := parseLifetime(doc.Value)
-		if err := v.dropEnded(h, []byte(doc.ID), end); err != nil {
+		if err := h.dropEnded(v, []byte(doc.ID), end); err != nil {
 			return 0, nil, err
 		}
 	}
-	return len(due), h.from, v.closeHash(h)
+	return len(due), h.from, h.close(v)
 }
 
 // dropEnded removes a field that has ended, with the id that its element and
 // its lifetime have in common.
-func (v *View) dropEnded(h *openedHash, id []byte, end int64) error {
+func (h *openedHash) dropEnded(v *View, id []byte, end int64) error {
 	h.forgetEnd(end)
 	h.key.Length--
 	if err := v.Tx.Delete(v.lifetimes, id, nil); err != nil {

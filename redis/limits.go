@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/firndb/firn/resp"
 )
 
 // clientClass is a class of clients in client-output-buffer-limit.
@@ -50,7 +52,7 @@ func setOutputLimit(srv *Server, value string) error {
 		words = strings.Split(value, " ")
 	}
 	if len(words)%4 != 0 {
-		return Error("Wrong number of arguments in buffer limit configuration.")
+		return resp.Error("Wrong number of arguments in buffer limit configuration.")
 	}
 	for ; len(words) > 0; words = words[4:] {
 		class := normalClients
@@ -61,13 +63,13 @@ func setOutputLimit(srv *Server, value string) error {
 		case "pubsub":
 			class = pubsubClients
 		default:
-			return Error("Invalid client class specified in buffer limit configuration.")
+			return resp.Error("Invalid client class specified in buffer limit configuration.")
 		}
 		hard, err := ParseBytes(words[1])
 		soft, err2 := ParseBytes(words[2])
 		seconds, err3 := strconv.ParseInt(words[3], 10, 32)
 		if err != nil || err2 != nil || err3 != nil || seconds < 0 {
-			return Error("Error in hard, soft or soft_seconds setting in buffer limit configuration.")
+			return resp.Error("Error in hard, soft or soft_seconds setting in buffer limit configuration.")
 		}
 		next[class] = outputLimit{hard, soft, seconds}
 	}
@@ -82,7 +84,7 @@ const (
 	guestUnreadBytes = 8 << 10 // more ends the client; two hundred refusals are less
 )
 
-func (s *Session) guest() bool { return !s.known && !s.srv.acl.open() }
+func (s *Session) guest() bool { return !s.known && !s.srv.users.open() }
 
 // remark chooses the unsent output at which Run wants it written next.
 func (s *Session) remark() {

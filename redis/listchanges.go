@@ -9,7 +9,7 @@ import (
 
 // openList opens a key to push to it. A key that is not there becomes a list
 // without items, which the command must not leave so.
-func (v *View) openList(s *slot) (sequence, error) {
+func openList(v *View, s *slot) (sequence, error) {
 	if s.live {
 		return sequenceOf(&s.key)
 	}
@@ -19,7 +19,7 @@ func (v *View) openList(s *slot) (sequence, error) {
 
 // openItems opens a key to change the list there. It may not be
 // there.
-func (v *View) openItems(key []byte) (s slot, q sequence, err error) {
+func openItems(v *View, key []byte) (s slot, q sequence, err error) {
 	if s, err = v.openKind(key, kindList); err == nil && s.live {
 		q, err = sequenceOf(&s.key)
 	}
@@ -28,7 +28,7 @@ func (v *View) openItems(key []byte) (s slot, q sequence, err error) {
 
 // writeList writes the key document of a list that has changed; one without
 // items is gone, and what is left of them belongs to the past.
-func (v *View) writeList(s *slot, q *sequence) error {
+func writeList(v *View, s *slot, q *sequence) error {
 	if q.length == 0 {
 		return v.delete(s)
 	}
@@ -38,16 +38,16 @@ func (v *View) writeList(s *slot, q *sequence) error {
 }
 
 // reserve makes sure that n more items find positions at an end.
-func (v *View) reserve(q *sequence, n int64, right bool) error {
+func (q *sequence) reserve(v *View, n int64, right bool) error {
 	if q.length == 0 || right && q.last <= maxPosition-n*itemGap || !right && q.first >= n*itemGap-maxPosition {
 		return nil
 	}
-	return v.rewrite(q, 0, q.length, nil)
+	return q.rewrite(v, 0, q.length, nil)
 }
 
 // push adds an item at an end, for which reserve has made sure of a position.
 // The value is kept.
-func (v *View) push(q *sequence, value []byte, right bool) error {
+func (q *sequence) push(v *View, value []byte, right bool) error {
 	position := q.end(right) + outwards(right)
 	if q.length == 0 {
 		position = 0
@@ -55,13 +55,13 @@ func (v *View) push(q *sequence, value []byte, right bool) error {
 	}
 	q.setEnd(right, position)
 	q.length++
-	return v.Tx.Put(v.elements, v.itemID(q, position), value)
+	return v.Tx.Put(v.elements, q.itemID(v, position), value)
 }
 
 // popItem takes the item at an end off a list that is not empty. The last one of
 // a list stays where it is: the list goes.
-func (v *View) popItem(q *sequence, right bool) ([]byte, error) {
-	it, err := v.lookUp(q, q.end(right))
+func (q *sequence) popItem(v *View, right bool) ([]byte, error) {
+	it, err := q.lookUp(v, q.end(right))
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +70,12 @@ func (v *View) popItem(q *sequence, right bool) ([]byte, error) {
 		return it.value, nil
 	}
 	even := q.even()
-	if err := v.Tx.Delete(v.elements, v.itemID(q, it.position), nil); err != nil {
+	if err := v.Tx.Delete(v.elements, q.itemID(v, it.position), nil); err != nil {
 		return nil, err
 	}
 	next := it.position - outwards(right)
 	if !even {
-		if next, err = v.behind(q, right); err != nil {
+		if next, err = q.behind(v, right); err != nil {
 			return nil, err
 		}
 	}
@@ -86,10 +86,10 @@ func (v *View) popItem(q *sequence, right bool) ([]byte, error) {
 
 // behind is the position of the item next to the one at an end. It is looked
 // for from there inwards: what was popped before lies on the other side.
-func (v *View) behind(q *sequence, right bool) (int64, error) {
+func (q *sequence) behind(v *View, right bool) (int64, error) {
 	if q.stepsOn(right) {
 		next := q.end(right) - outwards(right)
-		switch _, err := v.R.Get(v.elements, v.itemID(q, next)); err {
+		switch _, err := v.R.Get(v.elements, q.itemID(v, next)); err {
 		case nil:
 			return next, nil
 		case firn.ErrNotFound:
@@ -98,13 +98,13 @@ func (v *View) behind(q *sequence, right bool) (int64, error) {
 		}
 	}
 	if right {
-		return v.countTo(q, q.last-1, 0, right)
+		return q.countTo(v, q.last-1, 0, right)
 	}
-	return v.countTo(q, q.first+1, 0, right)
+	return q.countTo(v, q.first+1, 0, right)
 }
 
 // take is pop of n items, with a visit to each value if visit is not nil.
-func (v *View) take(q *sequence, n int64, right bool, visit func(value []byte)) error {
+func (q *sequence) take(v *View, n int64, right bool, visit func(value []byte)) error {
 	if n == 0 {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (v *View) take(q *sequence, n int64, right bool, visit func(value []byte)) 
 	}
 	if n < q.length && q.even() {
 		for ; n > 0; n-- {
-			value, err := v.popItem(q, right)
+			value, err := q.popItem(v, right)
 			if err != nil {
 				return err
 			}
@@ -124,15 +124,15 @@ func (v *View) take(q *sequence, n int64, right bool, visit func(value []byte)) 
 		}
 		return nil
 	}
-	return v.takeWalking(q, n, right, visit)
+	return q.takeWalking(v, n, right, visit)
 }
 
 // takeWalking is take of a list that is not even, or of all items: those stay
 // where they are, and the list goes.
-func (v *View) takeWalking(q *sequence, n int64, right bool, visit func(value []byte)) error {
+func (q *sequence) takeWalking(v *View, n int64, right bool, visit func(value []byte)) error {
 	all := n == q.length
 	left := n
-	for it, err := range v.items(q, 0, min(n+1, q.length), right) {
+	for it, err := range q.items(v, 0, min(n+1, q.length), right) {
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (v *View) takeWalking(q *sequence, n int64, right bool, visit func(value []
 		if all {
 			continue
 		}
-		if err := v.Tx.Delete(v.elements, v.itemID(q, it.position), nil); err != nil {
+		if err := v.Tx.Delete(v.elements, q.itemID(v, it.position), nil); err != nil {
 			return err
 		}
 	}
@@ -159,9 +159,9 @@ func (v *View) takeWalking(q *sequence, n int64, right bool, visit func(value []
 // without, which are in order, into a collection of their own, and makes that
 // the list. It costs a document for each item that is copied; the others are
 // left alone.
-func (v *View) rewrite(q *sequence, rank, n int64, without []int64) error {
+func (q *sequence) rewrite(v *View, rank, n int64, without []int64) error {
 	fresh := sequence{uid: v.newUID()}
-	for it, err := range v.items(q, rank, n, false) {
+	for it, err := range q.items(v, rank, n, false) {
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (v *View) rewrite(q *sequence, rank, n int64, without []int64) error {
 			without = without[1:]
 			continue
 		}
-		if err := v.push(&fresh, it.value, true); err != nil {
+		if err := fresh.push(v, it.value, true); err != nil {
 			return err
 		}
 	}
@@ -178,26 +178,26 @@ func (v *View) rewrite(q *sequence, rank, n int64, without []int64) error {
 }
 
 // trimItems keeps n items from a rank on.
-func (v *View) trimItems(q *sequence, rank, n int64) error {
+func (q *sequence) trimItems(v *View, rank, n int64) error {
 	if n < q.length-n {
-		return v.rewrite(q, rank, n, nil)
+		return q.rewrite(v, rank, n, nil)
 	}
 	right := q.length - rank - n
-	if err := v.take(q, rank, false, nil); err != nil {
+	if err := q.take(v, rank, false, nil); err != nil {
 		return err
 	}
-	return v.take(q, right, true, nil)
+	return q.take(v, right, true, nil)
 }
 
 // cut removes the items at positions, which are in order. first and last are
 // the ends of what is left, of which there is something.
-func (v *View) cut(q *sequence, positions []int64, first, last int64) error {
+func (q *sequence) cut(v *View, positions []int64, first, last int64) error {
 	n := int64(len(positions))
 	if n > q.length-n {
-		return v.rewrite(q, 0, q.length, positions)
+		return q.rewrite(v, 0, q.length, positions)
 	}
 	for _, position := range positions {
-		if err := v.Tx.Delete(v.elements, v.itemID(q, position), nil); err != nil {
+		if err := v.Tx.Delete(v.elements, q.itemID(v, position), nil); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func (v *View) cut(q *sequence, positions []int64, first, last int64) error {
 	q.first, q.last = first, last
 	q.shrink(n)
 	if q.removed() > q.length+minHoles {
-		return v.rewrite(q, 0, q.length, nil)
+		return q.rewrite(v, 0, q.length, nil)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 func (o *ours) listNote(t *testing.T, key string) (q sequence, note []byte) {
 	t.Helper()
 	err := o.store.View(func(snap *firn.Snapshot) error {
-		c := &Call{Session: o.session, View: o.session.call.at(snap)}
+		c := &Call{Client: o.session, View: o.session.call.at(snap)}
 		k, _, err := c.findKind([]byte(key), kindList)
 		if err != nil {
 			return err

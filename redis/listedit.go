@@ -15,7 +15,7 @@ func lInsert(c *Call) error {
 	if !after && !is(c.Args[1], "BEFORE") {
 		return errSyntax
 	}
-	s, q, err := c.openItems(c.Args[0])
+	s, q, err := openItems(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func lInsert(c *Call) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	p, err := c.findPlace(&q, c.Args[2], after)
+	p, err := findPlace(c, &q, c.Args[2], after)
 	if err != nil {
 		return err
 	}
@@ -31,12 +31,12 @@ func lInsert(c *Call) error {
 		c.Reply.Int(-1)
 		return nil
 	}
-	if err := c.insertAt(&q, &p, own(c.Args[3])); err != nil {
+	if err := insertAt(c, &q, &p, own(c.Args[3])); err != nil {
 		return err
 	}
 	c.Reply.Int(q.length)
 	c.notify(eventList, "linsert", c.Args[0])
-	return c.writeList(&s, &q)
+	return writeList(c.View, &s, &q)
 }
 
 // place is where an item is to be inserted.
@@ -48,9 +48,9 @@ type place struct {
 
 // findPlace looks for the place before or after the first item that equals
 // pivot.
-func (c *Call) findPlace(q *sequence, pivot []byte, after bool) (place, error) {
+func findPlace(c *Call, q *sequence, pivot []byte, after bool) (place, error) {
 	p := place{atStart: true, atEnd: true}
-	for it, err := range c.items(q, 0, q.length, false) {
+	for it, err := range q.items(c.View, 0, q.length, false) {
 		if err != nil {
 			return p, err
 		}
@@ -66,14 +66,14 @@ func (c *Call) findPlace(q *sequence, pivot []byte, after bool) (place, error) {
 }
 
 // insertAt inserts or pushes a value, which is kept.
-func (c *Call) insertAt(q *sequence, p *place, value []byte) error {
+func insertAt(c *Call, q *sequence, p *place, value []byte) error {
 	if !p.atStart && !p.atEnd {
-		return c.insert(q, p.before, p.behind, value)
+		return q.insert(c.View, p.before, p.behind, value)
 	}
-	if err := c.reserve(q, 1, p.atEnd); err != nil {
+	if err := q.reserve(c.View, 1, p.atEnd); err != nil {
 		return err
 	}
-	return c.push(q, value, p.atEnd)
+	return q.push(c.View, value, p.atEnd)
 }
 
 func lRem(c *Call) error {
@@ -81,7 +81,7 @@ func lRem(c *Call) error {
 	if !ok {
 		return errNotInteger
 	}
-	s, q, err := c.openItems(c.Args[0])
+	s, q, err := openItems(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func lRem(c *Call) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	positions, first, last, err := c.findEqual(&q, c.Args[2], count)
+	positions, first, last, err := findEqual(c, &q, c.Args[2], count)
 	if err != nil {
 		return err
 	}
@@ -101,25 +101,25 @@ func lRem(c *Call) error {
 	case q.length:
 		q.shrink(n)
 	default:
-		if err := c.cut(&q, positions, first, last); err != nil {
+		if err := q.cut(c.View, positions, first, last); err != nil {
 			return err
 		}
 	}
 	c.notify(eventList, "lrem", c.Args[0])
-	return c.writeList(&s, &q)
+	return writeList(c.View, &s, &q)
 }
 
 // findEqual finds up to count items that equal value, from the end if count
 // is negative, and all of them if it is 0. It returns their positions, in
 // order, and the ends of what there is beside them.
-func (c *Call) findEqual(q *sequence, value []byte, count int64) (positions []int64, first, last int64, err error) {
+func findEqual(c *Call, q *sequence, value []byte, count int64) (positions []int64, first, last int64, err error) {
 	backwards, most := count < 0, count
 	if backwards {
 		most = max(-count, 0) // the smallest integer is all of them, as in Redis
 	}
 	var near, far int64
 	others := false
-	for it, err := range c.items(q, 0, q.length, backwards) {
+	for it, err := range q.items(c.View, 0, q.length, backwards) {
 		if err != nil {
 			return nil, 0, 0, err
 		}
@@ -149,7 +149,7 @@ func lTrim(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s, q, err := c.openItems(c.Args[0])
+	s, q, err := openItems(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -164,12 +164,12 @@ func lTrim(c *Call) error {
 	case 0:
 		q.shrink(q.length)
 	default:
-		if err := c.trimItems(&q, rank, n); err != nil {
+		if err := q.trimItems(c.View, rank, n); err != nil {
 			return err
 		}
 	}
 	c.notify(eventList, "ltrim", c.Args[0])
-	return c.writeList(&s, &q)
+	return writeList(c.View, &s, &q)
 }
 
 // posOptions are the options of LPOS.
@@ -189,9 +189,9 @@ func parsePosOptions(args [][]byte) (o posOptions, err error) {
 		switch {
 		case is(args[0], "RANK"):
 		case is(args[0], "COUNT"):
-			to, refused = &o.count, Error("ERR COUNT can't be negative")
+			to, refused = &o.count, resp.Error("ERR COUNT can't be negative")
 		case is(args[0], "MAXLEN"):
-			to, refused = &o.length, Error("ERR MAXLEN can't be negative")
+			to, refused = &o.length, resp.Error("ERR MAXLEN can't be negative")
 		default:
 			return o, errSyntax
 		}
@@ -207,7 +207,7 @@ func parsePosOptions(args [][]byte) (o posOptions, err error) {
 	return o, nil
 }
 
-const errPosRank = Error("ERR RANK can't be zero: use 1 to start from the first match, " +
+const errPosRank = resp.Error("ERR RANK can't be zero: use 1 to start from the first match, " +
 	"2 from the second ... or use negative to start from the end of the list")
 
 func lPos(c *Call) error {
@@ -215,11 +215,11 @@ func lPos(c *Call) error {
 	if err != nil {
 		return err
 	}
-	q, _, err := c.findList()
+	q, _, err := findList(c)
 	if err != nil {
 		return err
 	}
-	found, err := c.findIndexes(&q, c.Args[1], &o)
+	found, err := findIndexes(c, &q, c.Args[1], &o)
 	switch {
 	case err != nil:
 		return err
@@ -239,7 +239,7 @@ func lPos(c *Call) error {
 
 // findIndexes is the indexes of the items that LPOS asks for, in the order in
 // which it comes by them.
-func (c *Call) findIndexes(q *sequence, value []byte, o *posOptions) (found []int64, err error) {
+func findIndexes(c *Call, q *sequence, value []byte, o *posOptions) (found []int64, err error) {
 	backwards, skip, most := o.rank < 0, o.rank-1, max(o.count, -o.count) // without COUNT, 1
 	if backwards {
 		skip = max(-o.rank, 1) - 1 // the smallest integer counts as -1, as in Redis
@@ -249,7 +249,7 @@ func (c *Call) findIndexes(q *sequence, value []byte, o *posOptions) (found []in
 		n = min(n, o.length)
 	}
 	index := int64(-1)
-	for it, err := range c.items(q, 0, n, backwards) {
+	for it, err := range q.items(c.View, 0, n, backwards) {
 		if err != nil {
 			return nil, err
 		}

@@ -17,16 +17,16 @@ const (
 )
 
 // insert puts an item between two neighbours. The value is kept.
-func (v *View) insert(q *sequence, before, behind int64, value []byte) error {
+func (q *sequence) insert(v *View, before, behind int64, value []byte) error {
 	position, aligned := between(before, behind)
 	if position == before {
-		return v.makeRoom(q, before, behind, value)
+		return q.makeRoom(v, before, behind, value)
 	}
 	if !aligned || q.loose && before < q.to && behind > q.from {
 		q.loosen(before, behind)
 	}
 	q.length++
-	return v.Tx.Put(v.elements, v.itemID(q, position), value)
+	return v.Tx.Put(v.elements, q.itemID(v, position), value)
 }
 
 // between is a position halfway between two, or before itself if there is
@@ -40,19 +40,19 @@ func between(before, behind int64) (position int64, aligned bool) {
 
 // makeRoom inserts an item where there is no position left between its
 // neighbours.
-func (v *View) makeRoom(q *sequence, before, behind int64, value []byte) error {
+func (q *sequence) makeRoom(v *View, before, behind int64, value []byte) error {
 	least := int64(minSpacing)
 	for half := int64(firstWindow / 2); ; half *= 2 {
-		w, err := v.window(q, before, behind, half)
+		w, err := q.windowAround(v, before, behind, half)
 		if err != nil {
 			return err
 		}
 		w.values = slices.Insert(w.values, w.middle, value)
 		if w.fromStart && w.toEnd {
-			return v.replace(q, &w)
+			return q.replace(v, &w)
 		}
 		if w.spread() >= least {
-			return v.moveItems(q, &w)
+			return q.moveItems(v, &w)
 		}
 		least += least / 4
 	}
@@ -68,22 +68,22 @@ type window struct {
 	newFirst, newSpace int64 // where its items go: the first, and from one to the next
 }
 
-// window is up to half items on either side of a place between two.
-func (v *View) window(q *sequence, before, behind, half int64) (w window, err error) {
-	if w.before, w.fromStart, err = v.lookAround(q, &w, before, half, true); err != nil {
+// windowAround is up to half items on either side of a place between two.
+func (q *sequence) windowAround(v *View, before, behind, half int64) (w window, err error) {
+	if w.before, w.fromStart, err = q.lookAround(v, &w, before, half, true); err != nil {
 		return w, err
 	}
 	slices.Reverse(w.positions)
 	slices.Reverse(w.values)
 	w.middle = len(w.positions)
-	w.behind, w.toEnd, err = v.lookAround(q, &w, behind, half, false)
+	w.behind, w.toEnd, err = q.lookAround(v, &w, behind, half, false)
 	return w, err
 }
 
 // lookAround adds up to n items to a window, and says which position comes next, or
 // that none does.
-func (v *View) lookAround(q *sequence, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
-	for it, err := range v.walkItems(q, position, n+1, backwards) {
+func (q *sequence) lookAround(v *View, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
+	for it, err := range q.walkItems(v, position, n+1, backwards) {
 		if err != nil {
 			return 0, false, err
 		}
@@ -120,7 +120,7 @@ func (w *window) has(position int64) bool {
 }
 
 // moveItems puts a window's items where spread has put them.
-func (v *View) moveItems(q *sequence, w *window) error {
+func (q *sequence) moveItems(v *View, w *window) error {
 	from, to := w.before, w.behind
 	if w.fromStart {
 		from = w.newFirst
@@ -135,13 +135,13 @@ func (v *View) moveItems(q *sequence, w *window) error {
 		if w.has(position) {
 			continue
 		}
-		if err := v.Tx.Delete(v.elements, v.itemID(q, position), nil); err != nil {
+		if err := v.Tx.Delete(v.elements, q.itemID(v, position), nil); err != nil {
 			return err
 		}
 		q.holes++
 	}
 	for i, value := range w.values {
-		if err := v.Tx.Put(v.elements, v.itemID(q, w.newFirst+int64(i)*w.newSpace), value); err != nil {
+		if err := v.Tx.Put(v.elements, q.itemID(v, w.newFirst+int64(i)*w.newSpace), value); err != nil {
 			return err
 		}
 	}
@@ -150,10 +150,10 @@ func (v *View) moveItems(q *sequence, w *window) error {
 }
 
 // replace makes a window the list, in a collection of its own.
-func (v *View) replace(q *sequence, w *window) error {
+func (q *sequence) replace(v *View, w *window) error {
 	*q = sequence{uid: v.newUID()}
 	for _, value := range w.values {
-		if err := v.push(q, value, true); err != nil {
+		if err := q.push(v, value, true); err != nil {
 			return err
 		}
 	}

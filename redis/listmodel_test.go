@@ -145,8 +145,8 @@ func (m *listModel) step(t *testing.T) {
 func (m *listModel) look(t *testing.T) {
 	t.Helper()
 	err := m.store.View(func(snap *firn.Snapshot) error {
-		c := &Call{Session: m.session, View: m.session.call.at(snap), Args: [][]byte{[]byte("l")}}
-		q, ok, err := c.findList()
+		c := &Call{Client: m.session, View: m.session.call.at(snap), Args: [][]byte{[]byte("l")}}
+		q, ok, err := findList(c)
 		if err != nil || !ok {
 			return err
 		}

@@ -55,11 +55,11 @@ func bRPopLPush(c *Call) error {
 // moveItem takes an item off the list at the call's first key and pushes it
 // to the one at the second. If there is none it waits, with a timeout.
 func moveItem(c *Call, fromRight, toRight bool, timeout *time.Duration) error {
-	from, ok, err := c.openSource(c.Args[0], kindList)
+	from, ok, err := openSource(c, c.Args[0], kindList)
 	switch {
 	case err != nil:
 		return err
-	case !ok && (timeout == nil || c.Session.multi.on):
+	case !ok && (timeout == nil || c.Client.InMulti()):
 		c.Reply.Null()
 		return nil
 	case !ok:
@@ -79,7 +79,7 @@ func moveItem(c *Call, fromRight, toRight bool, timeout *time.Duration) error {
 	if to.live && to.key.Kind != kindList {
 		return errWrongType
 	}
-	value, err := c.popItem(&q, fromRight)
+	value, err := q.popItem(c.View, fromRight)
 	if err != nil {
 		return err
 	}
@@ -88,23 +88,23 @@ func moveItem(c *Call, fromRight, toRight bool, timeout *time.Duration) error {
 		return err
 	}
 	c.notify(eventList, popEvent(fromRight), c.Args[0])
-	return c.writeList(&from, &q)
+	return writeList(c.View, &from, &q)
 }
 
 // pushMoved pushes an item, whose value the store has already, to the list at
 // the call's second key.
 func pushMoved(c *Call, to *slot, value []byte, right bool) error {
-	q, err := c.openList(to)
+	q, err := openList(c.View, to)
 	if err != nil {
 		return err
 	}
-	if err := c.reserve(&q, 1, right); err != nil {
+	if err := q.reserve(c.View, 1, right); err != nil {
 		return err
 	}
-	if err := c.push(&q, value, right); err != nil {
+	if err := q.push(c.View, value, right); err != nil {
 		return err
 	}
-	err = c.writeList(to, &q)
+	err = writeList(c.View, to, &q)
 	c.notify(eventList, pushEvent(right), c.Args[1])
 	return err
 }
@@ -113,27 +113,27 @@ func pushMoved(c *Call, to *slot, value []byte, right bool) error {
 // are the same.
 func rotate(c *Call, s *slot, q *sequence, fromRight, toRight bool) error {
 	if fromRight == toRight || q.length == 1 {
-		it, err := c.lookUp(q, q.end(fromRight))
+		it, err := q.lookUp(c.View, q.end(fromRight))
 		if err != nil {
 			return err
 		}
 		c.Reply.Bulk(it.value)
 	} else {
-		if err := c.reserve(q, 1, toRight); err != nil {
+		if err := q.reserve(c.View, 1, toRight); err != nil {
 			return err
 		}
-		value, err := c.popItem(q, fromRight)
+		value, err := q.popItem(c.View, fromRight)
 		if err != nil {
 			return err
 		}
 		c.Reply.Bulk(value)
-		if err := c.push(q, value, toRight); err != nil {
+		if err := q.push(c.View, value, toRight); err != nil {
 			return err
 		}
 	}
 	c.notify(eventList, pushEvent(toRight), c.Args[0])
 	c.notify(eventList, popEvent(fromRight), c.Args[0])
-	return c.writeList(s, q)
+	return writeList(c.View, s, q)
 }
 
 // listPopper is LMPOP, and what waits for an element of one of several lists.

@@ -181,7 +181,7 @@ func (q *sequence) damaged(how string) error {
 }
 
 // itemID is the id of an item, in scratch memory.
-func (v *View) itemID(q *sequence, position int64) []byte {
+func (q *sequence) itemID(v *View, position int64) []byte {
 	return v.keep(tuple.AppendInt(appendUID(v.room(), q.uid), position))
 }
 
@@ -192,8 +192,8 @@ type item struct {
 }
 
 // lookUp is the item at a position that must have one.
-func (v *View) lookUp(q *sequence, position int64) (item, error) {
-	doc, err := v.R.Get(v.elements, v.itemID(q, position))
+func (q *sequence) lookUp(v *View, position int64) (item, error) {
+	doc, err := v.R.Get(v.elements, q.itemID(v, position))
 	if err == firn.ErrNotFound {
 		return item{}, q.damaged(fmt.Sprintf("has none at %d", position))
 	}
@@ -205,7 +205,7 @@ func (v *View) lookUp(q *sequence, position int64) (item, error) {
 
 // walkItems is up to limit items from a position on, which need not have one,
 // towards the end or towards the beginning.
-func (v *View) walkItems(q *sequence, position, limit int64, backwards bool) iter.Seq2[item, error] {
+func (q *sequence) walkItems(v *View, position, limit int64, backwards bool) iter.Seq2[item, error] {
 	from, to := position, q.last+1
 	if backwards {
 		from, to = q.first, position+1
@@ -236,19 +236,19 @@ func (v *View) walkItems(q *sequence, position, limit int64, backwards bool) ite
 // items is n items from a rank on, towards the end; or, backwards, towards
 // the beginning, and then ranks count from the end too. There must be as many:
 // otherwise the iteration ends with errDamaged.
-func (v *View) items(q *sequence, rank, n int64, backwards bool) iter.Seq2[item, error] {
+func (q *sequence) items(v *View, rank, n int64, backwards bool) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		if q.even() && n <= maxLookUps {
-			v.lookUpItems(q, rank, n, backwards, yield)
+			q.lookUpItems(v, rank, n, backwards, yield)
 			return
 		}
-		from, err := v.positionOf(q, rank, backwards)
+		from, err := q.positionOf(v, rank, backwards)
 		if err != nil {
 			yield(item{}, err)
 			return
 		}
 		left := n
-		for it, err := range v.walkItems(q, from, n, backwards) {
+		for it, err := range q.walkItems(v, from, n, backwards) {
 			if !yield(it, err) || err != nil {
 				return
 			}
@@ -261,10 +261,10 @@ func (v *View) items(q *sequence, rank, n int64, backwards bool) iter.Seq2[item,
 }
 
 // lookUpItems is items of an even list.
-func (v *View) lookUpItems(q *sequence, rank, n int64, backwards bool, yield func(item, error) bool) {
+func (q *sequence) lookUpItems(v *View, rank, n int64, backwards bool, yield func(item, error) bool) {
 	inwards := -outwards(backwards)
 	for position := q.end(backwards) + rank*inwards; n > 0; n-- {
-		it, err := v.lookUp(q, position)
+		it, err := q.lookUp(v, position)
 		if !yield(it, err) || err != nil {
 			return
 		}
@@ -274,7 +274,7 @@ func (v *View) lookUpItems(q *sequence, rank, n int64, backwards bool, yield fun
 
 // positionOf is the position of the item of a rank, which counts from the
 // end if backwards.
-func (v *View) positionOf(q *sequence, rank int64, backwards bool) (int64, error) {
+func (q *sequence) positionOf(v *View, rank int64, backwards bool) (int64, error) {
 	other := q.length - 1 - rank
 	switch {
 	case q.even():
@@ -282,9 +282,9 @@ func (v *View) positionOf(q *sequence, rank int64, backwards bool) (int64, error
 	case rank == 0:
 		return q.end(backwards), nil
 	case rank <= nearEnd:
-		return v.countTo(q, q.end(backwards), rank, backwards)
+		return q.countTo(v, q.end(backwards), rank, backwards)
 	case other <= nearEnd:
-		return v.countTo(q, q.end(!backwards), other, !backwards)
+		return q.countTo(v, q.end(!backwards), other, !backwards)
 	case backwards:
 		rank = other
 	}
@@ -305,8 +305,8 @@ func (v *View) positionOf(q *sequence, rank int64, backwards bool) (int64, error
 
 // countTo is the position of the item that comes when rank items have been
 // passed, from a position on.
-func (v *View) countTo(q *sequence, position, rank int64, backwards bool) (int64, error) {
-	for it, err := range v.walkItems(q, position, rank+1, backwards) {
+func (q *sequence) countTo(v *View, position, rank int64, backwards bool) (int64, error) {
+	for it, err := range q.walkItems(v, position, rank+1, backwards) {
 		if err != nil {
 			return 0, err
 		}
@@ -319,10 +319,10 @@ func (v *View) countTo(q *sequence, position, rank int64, backwards bool) (int64
 }
 
 // itemAt is the item of a rank, which is below the length.
-func (v *View) itemAt(q *sequence, rank int64) (item, error) {
-	position, err := v.positionOf(q, rank, false)
+func (q *sequence) itemAt(v *View, rank int64) (item, error) {
+	position, err := q.positionOf(v, rank, false)
 	if err != nil {
 		return item{}, err
 	}
-	return v.lookUp(q, position)
+	return q.lookUp(v, position)
 }

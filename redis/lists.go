@@ -157,7 +157,7 @@ func replyListState(v *View, w *resp.Writer, k *keyDoc) error {
 // replyItems replies n items from a rank on.
 func replyItems(v *View, w *resp.Writer, q *sequence, rank, n int64) error {
 	w.Array(int(n))
-	for it, err := range v.items(q, rank, n, false) {
+	for it, err := range q.items(v, rank, n, false) {
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func replyItems(v *View, w *resp.Writer, q *sequence, rank, n int64) error {
 }
 
 // findList reads the list at the call's key; ok is false if there is none.
-func (c *Call) findList() (q sequence, ok bool, err error) {
+func findList(c *Call) (q sequence, ok bool, err error) {
 	k, ok, err := c.findKind(c.Args[0], kindList)
 	if err != nil || !ok {
 		return sequence{}, false, err
@@ -185,20 +185,20 @@ func listPush(c *Call, right, ifPresent bool) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	q, err := c.openList(&s)
+	q, err := openList(c.View, &s)
 	if err != nil {
 		return err
 	}
-	if err := c.reserve(&q, int64(len(c.Args)), right); err != nil {
+	if err := q.reserve(c.View, int64(len(c.Args)), right); err != nil {
 		return err
 	}
 	for _, value := range c.Args[1:] {
-		if err := c.push(&q, own(value), right); err != nil {
+		if err := q.push(c.View, own(value), right); err != nil {
 			return err
 		}
 	}
 	c.Reply.Int(q.length)
-	err = c.writeList(&s, &q)
+	err = writeList(c.View, &s, &q)
 	c.notify(eventList, pushEvent(right), c.Args[0])
 	return err
 }
@@ -255,13 +255,13 @@ func replyPopped(c *Call, s *slot, key []byte, right bool) error {
 	if err != nil {
 		return err
 	}
-	value, err := c.popItem(&q, right)
+	value, err := q.popItem(c.View, right)
 	if err != nil {
 		return err
 	}
 	c.Reply.Bulk(value)
 	c.notify(eventList, popEvent(right), key)
-	return c.writeList(s, &q)
+	return writeList(c.View, s, &q)
 }
 
 // replyTaken is replyPopped for up to count items, as an array.
@@ -272,11 +272,11 @@ func replyTaken(c *Call, s *slot, key []byte, count int64, right bool) error {
 	}
 	n := min(count, q.length)
 	c.Reply.Array(int(n))
-	if err := c.take(&q, n, right, c.Reply.Bulk); err != nil {
+	if err := q.take(c.View, n, right, c.Reply.Bulk); err != nil {
 		return err
 	}
 	c.notify(eventList, popEvent(right), key)
-	return c.writeList(s, &q)
+	return writeList(c.View, s, &q)
 }
 
 func lLen(c *Call) error {
@@ -293,7 +293,7 @@ func lRange(c *Call) error {
 	if err != nil {
 		return err
 	}
-	q, ok, err := c.findList()
+	q, ok, err := findList(c)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func lRange(c *Call) error {
 		c.Reply.Array(0)
 		return nil
 	}
-	return replyItems(&c.View, &c.Reply, &q, rank, n)
+	return replyItems(c.View, &c.Reply, &q, rank, n)
 }
 
 // parseIndex reads an index that may count from the end; ok is false if the
@@ -319,7 +319,7 @@ func parseIndex(arg []byte, length int64) (rank int64, ok bool, err error) {
 }
 
 func lIndex(c *Call) error {
-	q, ok, err := c.findList()
+	q, ok, err := findList(c)
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func lIndex(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	it, err := c.itemAt(&q, rank)
+	it, err := q.itemAt(c.View, rank)
 	if err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func lIndex(c *Call) error {
 }
 
 func lSet(c *Call) error {
-	s, q, err := c.openItems(c.Args[0])
+	s, q, err := openItems(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -356,16 +356,16 @@ func lSet(c *Call) error {
 		return err
 	}
 	if !ok {
-		return Error("ERR index out of range")
+		return resp.Error("ERR index out of range")
 	}
-	position, err := c.positionOf(&q, rank, false)
+	position, err := q.positionOf(c.View, rank, false)
 	if err != nil {
 		return err
 	}
-	if err := c.Tx.Put(c.elements, c.itemID(&q, position), own(c.Args[2])); err != nil {
+	if err := c.Tx.Put(c.elements, q.itemID(c.View, position), own(c.Args[2])); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
 	c.notify(eventList, "lset", c.Args[0])
-	return c.writeList(&s, &q)
+	return writeList(c.View, &s, &q)
 }

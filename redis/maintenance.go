@@ -20,7 +20,7 @@ var maintenanceCommands = []Command{
 }
 
 func runCheckpoint(c *Call) error {
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	began := clock()
 	logged, moved, err := srv.store.Truncate(context.Background())
 	if err != nil {
@@ -40,7 +40,7 @@ func runCheckpoint(c *Call) error {
 }
 
 func runVacuum(c *Call) error {
-	freed, err := c.Session.srv.store.Vacuum(context.Background())
+	freed, err := c.store.Vacuum(context.Background())
 	if err != nil {
 		return fmt.Errorf("vacuum: %w", err)
 	}

@@ -64,7 +64,7 @@ func memoryUsage(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	n, err := c.keyBytes(doc, &k)
+	n, err := keyBytes(c.View, doc, &k)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func memoryUsage(c *Call) error {
 }
 
 func memoryDoctor(c *Call) error {
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	m, st := srv.measureMemory(), srv.store.Stats()
 	const small = 64 << 20 // below this, figures say nothing
 	text := "Hi Sam, I can't find any memory issue in your instance. I can only account for what occurs on this base.\n"
@@ -110,8 +110,8 @@ type figure struct {
 }
 
 func memoryStats(c *Call) error {
-	srv := c.Session.srv
-	keys, err := c.countAllKeys()
+	srv := sessionOf(c).srv
+	keys, err := countAllKeys(c)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func memoryStats(c *Call) error {
 
 // countAllKeys counts the keys of all databases, those included that the
 // sweeper has still to end.
-func (c *Call) countAllKeys() (total int64, err error) {
+func countAllKeys(c *Call) (total int64, err error) {
 	err = c.present(func(v *View) error {
 		return v.eachDatabase(func(v *View, prefix []byte) error {
 			n, err := v.R.Count(v.keys, prefix)

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/firndb/firn/resp"
 )
 
 // errMonitor refuses data to a client that looks on, in Redis's words.
-const errMonitor = Error("ERR Replica can't interact with the keyspace")
+const errMonitor = resp.Error("ERR Replica can't interact with the keyspace")
 
 // MONITOR.
 var monitorCommands = []Command{{
@@ -57,9 +59,9 @@ func (m *monitors) show(line []byte) {
 }
 
 func monitor(c *Call) error {
-	s := c.Session
+	s := sessionOf(c)
 	if s.multi.on {
-		return Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
+		return resp.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
 	if s.monitoring.Load() {
 		return nil // as in Redis, there is no reply either

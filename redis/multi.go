@@ -69,7 +69,7 @@ func (m *multi) add(s *Session, out []byte, u *unit) []byte {
 	}
 	if len(m.queue) == maxQueued || m.bytes+size > maxQueuedBytes {
 		m.spoiled = true
-		return s.fail(out, u, Error("ERR the transaction is too big"))
+		return s.fail(out, u, resp.Error("ERR the transaction is too big"))
 	}
 	kept := unit{cmd: u.cmd, words: keep(u.words)}
 	kept.args = kept.words[len(u.words)-len(u.args):]
@@ -164,9 +164,9 @@ func (s *Session) endMulti() {
 }
 
 func multiStart(c *Call) error {
-	s := c.Session
+	s := sessionOf(c)
 	if s.multi.on {
-		return Error("ERR MULTI calls can not be nested")
+		return resp.Error("ERR MULTI calls can not be nested")
 	}
 	s.multi = multi{on: true}
 	s.queued.Store(0)
@@ -175,19 +175,19 @@ func multiStart(c *Call) error {
 }
 
 func multiDiscard(c *Call) error {
-	if !c.Session.multi.on {
-		return Error("ERR DISCARD without MULTI")
+	if !sessionOf(c).multi.on {
+		return resp.Error("ERR DISCARD without MULTI")
 	}
-	c.Session.endMulti()
+	sessionOf(c).endMulti()
 	c.Reply.Simple("OK")
 	return nil
 }
 
 // multiRefuse is EXEC when there is nothing to execute; exec does the rest.
 func multiRefuse(c *Call) error {
-	if !c.Session.multi.on {
-		return Error("ERR EXEC without MULTI")
+	if !sessionOf(c).multi.on {
+		return resp.Error("ERR EXEC without MULTI")
 	}
-	c.Session.endMulti()
+	sessionOf(c).endMulti()
 	return errExecAbort
 }

@@ -3,6 +3,8 @@ package redis
 import (
 	"strconv"
 	"strings"
+
+	"github.com/firndb/firn/resp"
 )
 
 // eventClass is a class of keyspace notifications, or a set of them.
@@ -67,7 +69,7 @@ func eventsText(srv *Server) string { return eventClass(srv.catalog.events.Load(
 func setEvents(srv *Server, value string) error {
 	classes, ok := parseEvents(value)
 	if !ok {
-		return Error("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
+		return resp.Error("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
 	}
 	srv.catalog.events.Store(uint32(classes))
 	return nil

@@ -80,7 +80,7 @@ func objectFreq(c *Call) error {
 		return err
 	}
 	if ok {
-		return Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. " +
+		return resp.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. " +
 			"Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	}
 	c.Reply.Null()

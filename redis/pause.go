@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/firndb/firn/resp"
 )
 
 // pauseMode is what CLIENT PAUSE holds back.
@@ -139,19 +141,19 @@ func clientPause(c *Call) error {
 	case len(c.Args) == 2 && is(c.Args[1], "WRITE"):
 		mode = pauseWrites
 	case len(c.Args) == 2 && !is(c.Args[1], "ALL"):
-		return Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
+		return resp.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 	}
 	d, err := parseTimeoutMillis(c.Args[0])
 	if err != nil {
 		return err
 	}
-	c.Session.srv.blocked.pause.begin(mode, d)
+	sessionOf(c).srv.blocked.pause.begin(mode, d)
 	c.Reply.Simple("OK")
 	return nil
 }
 
 func clientUnpause(c *Call) error {
-	c.Session.srv.blocked.pause.end()
+	sessionOf(c).srv.blocked.pause.end()
 	c.Reply.Simple("OK")
 	return nil
 }

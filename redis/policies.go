@@ -49,16 +49,16 @@ const (
 )
 
 const (
-	errTier      = Error("ERR syntax error, expected GLOBAL, DATABASE number or KEY key")
-	errRetention = Error("ERR syntax error, expected RETENTION UNLIMITED, RETENTION TIME milliseconds or RETENTION COUNT versions")
+	errTier      = resp.Error("ERR syntax error, expected GLOBAL, DATABASE number or KEY key")
+	errRetention = resp.Error("ERR syntax error, expected RETENTION UNLIMITED, RETENTION TIME milliseconds or RETENTION COUNT versions")
 )
 
 // errEmptyKey is the answer to changing what is kept of the key without a name:
 // its history is the database's.
-const errEmptyKey = Error("ERR the empty key has no history of its own, it is kept as its database is")
+const errEmptyKey = resp.Error("ERR the empty key has no history of its own, it is kept as its database is")
 
 // tier is what a policy is set for, and the arguments behind it.
-func (c *Call) tier() (scope firn.Scope, rest [][]byte, err error) {
+func tier(c *Call) (scope firn.Scope, rest [][]byte, err error) {
 	args := c.Args
 	switch {
 	case is(args[0], "GLOBAL"):
@@ -73,12 +73,12 @@ func (c *Call) tier() (scope firn.Scope, rest [][]byte, err error) {
 		if db < 0 || db >= int64(c.databaseCount) {
 			return scope, nil, errDatabase
 		}
-		scope, err = c.scopeOf(int(db), nil)
+		scope, err = scopeOf(c, int(db), nil)
 		return scope, args[2:], err
 	case is(args[0], "KEY") && len(args[1]) == 0:
 		return scope, nil, errEmptyKey
 	case is(args[0], "KEY"):
-		scope, err = c.scopeOf(c.DB, args[1])
+		scope, err = scopeOf(c, c.DB, args[1])
 		return scope, args[2:], err
 	}
 	return scope, nil, errTier
@@ -86,7 +86,7 @@ func (c *Call) tier() (scope firn.Scope, rest [][]byte, err error) {
 
 // scopeOf is whose history a key is that a database shows now; of a nil key,
 // the database's own.
-func (c *Call) scopeOf(db int, key []byte) (scope firn.Scope, err error) {
+func scopeOf(c *Call, db int, key []byte) (scope firn.Scope, err error) {
 	err = c.present(func(v *View) error {
 		space, err := v.keyspace(db)
 		scope = firn.Scope{Group: space.group(), Member: string(key)}
@@ -124,18 +124,18 @@ func parseRetention(args [][]byte) (*firn.Retention, error) {
 }
 
 func historyDisable(c *Call) error {
-	scope, rest, err := c.tier()
+	scope, rest, err := tier(c)
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
 		return errTier
 	}
-	return c.setPolicy(scope, &firn.Retention{Off: true})
+	return setPolicy(c, scope, &firn.Retention{Off: true})
 }
 
 func historyEnable(c *Call) error {
-	scope, rest, err := c.tier()
+	scope, rest, err := tier(c)
 	if err != nil {
 		return err
 	}
@@ -143,14 +143,14 @@ func historyEnable(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if policy == nil && c.disabledAbove(scope) {
+	if policy == nil && disabledAbove(c, scope) {
 		policy = &firn.Retention{} // there is nothing to follow
 	}
-	return c.setPolicy(scope, policy)
+	return setPolicy(c, scope, policy)
 }
 
 // disabledAbove says whether the tier above a scope keeps nothing.
-func (c *Call) disabledAbove(scope firn.Scope) bool {
+func disabledAbove(c *Call, scope firn.Scope) bool {
 	if scope == (firn.Scope{}) {
 		return false
 	}
@@ -158,12 +158,12 @@ func (c *Call) disabledAbove(scope firn.Scope) bool {
 	if scope.Member != "" {
 		above.Group = scope.Group
 	}
-	p, _ := c.Session.srv.store.Retention(above)
+	p, _ := c.store.Retention(above)
 	return p.Off
 }
 
-func (c *Call) setPolicy(scope firn.Scope, policy *firn.Retention) error {
-	if err := c.Session.srv.store.SetRetention(context.Background(), scope, policy); err != nil {
+func setPolicy(c *Call, scope firn.Scope, policy *firn.Retention) error {
+	if err := c.store.SetRetention(context.Background(), scope, policy); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
@@ -173,7 +173,7 @@ func (c *Call) setPolicy(scope firn.Scope, policy *firn.Retention) error {
 // groupNames are the databases that show other keyspaces than the ones they
 // were born with, or the same again, by the groups of these. Any other group
 // is the database of its own number.
-func (c *Call) groupNames() (names map[string]string, err error) {
+func groupNames(c *Call) (names map[string]string, err error) {
 	names = map[string]string{}
 	err = c.present(func(v *View) error {
 		for item, err := range v.R.Scan(firn.Range{Index: v.databases.ByID()}) {
@@ -199,7 +199,7 @@ func (c *Call) groupNames() (names map[string]string, err error) {
 const policyFields = 4
 
 // replyPolicy appends the fields that tell a policy and what it is set for.
-func (c *Call) replyPolicy(p firn.Retention, tier firn.Scope, groupNames map[string]string) {
+func replyPolicy(c *Call, p firn.Retention, tier firn.Scope, groupNames map[string]string) {
 	db, shown := groupNames[tier.Group]
 	if !shown {
 		db = tier.Group
@@ -229,7 +229,7 @@ func (c *Call) replyPolicy(p firn.Retention, tier firn.Scope, groupNames map[str
 }
 
 func historyConfig(c *Call) error {
-	names, err := c.groupNames()
+	names, err := groupNames(c)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func historyConfig(c *Call) error {
 		scope  firn.Scope
 		policy firn.Retention
 	}
-	store := c.Session.srv.store
+	store := c.store
 	global, _ := store.Retention(firn.Scope{})
 	all := []set{{firn.Scope{}, global}}
 	for scope, p := range store.Policies() {
@@ -248,34 +248,34 @@ func historyConfig(c *Call) error {
 	c.Reply.Array(len(all))
 	for _, s := range all {
 		c.Reply.Map(policyFields)
-		c.replyPolicy(s.policy, s.scope, names)
+		replyPolicy(c, s.policy, s.scope, names)
 	}
 	return nil
 }
 
 func historyPolicy(c *Call) error {
-	names, err := c.groupNames()
+	names, err := groupNames(c)
 	if err != nil {
 		return err
 	}
-	scope, err := c.scopeOf(c.DB, c.Args[0])
+	scope, err := scopeOf(c, c.DB, c.Args[0])
 	if err != nil {
 		return err
 	}
-	oldest, err := c.oldestOf(c.Args[0])
+	oldest, err := oldestOf(c, c.Args[0])
 	if err != nil {
 		return err
 	}
-	p, tier := c.Session.srv.store.Retention(scope)
+	p, tier := c.store.Retention(scope)
 	c.Reply.Map(policyFields + 1)
-	c.replyPolicy(p, tier, names)
+	replyPolicy(c, p, tier, names)
 	replyNumber(&c.Reply, "oldest", int(oldest))
 	return nil
 }
 
 // oldestOf is the oldest moment at which a key can be read that the database
 // shows now.
-func (c *Call) oldestOf(key []byte) (oldest firn.Timestamp, err error) {
+func oldestOf(c *Call, key []byte) (oldest firn.Timestamp, err error) {
 	var id []byte
 	err = c.present(func(v *View) error {
 		space, err := v.keyspace(v.DB)
@@ -283,7 +283,7 @@ func (c *Call) oldestOf(key []byte) (oldest firn.Timestamp, err error) {
 		return err
 	})
 	for err == nil {
-		err = c.Session.srv.store.At(oldest, func(snap *firn.Snapshot) error {
+		err = c.store.At(oldest, func(snap *firn.Snapshot) error {
 			if _, err := snap.Last(c.keys, id); err != nil && err != firn.ErrNotFound {
 				return err
 			}

@@ -10,8 +10,8 @@ import (
 // end of the first of several keys: LMPOP and ZMPOP, and those that wait.
 
 const (
-	errNumKeys  = Error("ERR numkeys should be greater than 0")
-	errPopCount = Error("ERR count should be greater than 0")
+	errNumKeys  = resp.Error("ERR numkeys should be greater than 0")
+	errPopCount = resp.Error("ERR count should be greater than 0")
 )
 
 // popper takes elements off the collections of one kind.
@@ -66,7 +66,7 @@ func (p *popper) parse(args [][]byte) (q popQuery, err error) {
 // pop replies the first key that there is and what it takes from it; done is
 // false, and nothing replied, if there is none.
 func (p *popper) pop(c *Call, q *popQuery) (done bool, err error) {
-	s, key, ok, err := c.openFirst(q.keys, p.kind)
+	s, key, ok, err := openFirst(c, q.keys, p.kind)
 	if err != nil || !ok {
 		return false, err
 	}
@@ -114,7 +114,7 @@ func (p *popper) oneOrWait(far bool) func(*Call) error {
 			return err
 		}
 		keys := c.Args[:last]
-		s, key, ok, err := c.openFirst(keys, p.kind)
+		s, key, ok, err := openFirst(c, keys, p.kind)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (p *popper) wait(c *Call, keys [][]byte, timeout time.Duration) error {
 
 // openSource opens a key to take elements off; ok is false if there is none. A
 // key of another type is an error, unless the command has waited.
-func (c *Call) openSource(key []byte, want kind) (s slot, ok bool, err error) {
+func openSource(c *Call, key []byte, want kind) (s slot, ok bool, err error) {
 	s, err = c.openKind(key, want)
 	if err == errWrongType && c.Waited {
 		return s, false, nil
@@ -140,9 +140,9 @@ func (c *Call) openSource(key []byte, want kind) (s slot, ok bool, err error) {
 }
 
 // openFirst is openSource for the first of several keys that is there.
-func (c *Call) openFirst(keys [][]byte, want kind) (s slot, key []byte, ok bool, err error) {
+func openFirst(c *Call, keys [][]byte, want kind) (s slot, key []byte, ok bool, err error) {
 	for _, key := range keys {
-		s, ok, err := c.openSource(key, want)
+		s, ok, err := openSource(c, key, want)
 		if err != nil || ok {
 			return s, key, ok, err
 		}

@@ -224,7 +224,7 @@ func (s *Session) listenerFlags(flags string) (string, int64) {
 // errSubscriber refuses a command to a client of protocol 2 that listens: a
 // message could not be told from its reply.
 func errSubscriber(cmd *entry) error {
-	return Error("ERR Can't execute '" + cmd.full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
+	return resp.Error("ERR Can't execute '" + cmd.full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 }
 
 // topic is one of the three kinds of subscriptions, for one session.

@@ -1,5 +1,7 @@
 package redis
 
+import "github.com/firndb/firn/resp"
+
 // Publish and subscribe. The confirmations are pushes: the client gets them
 // with CLIENT REPLY OFF, too.
 var pubsubCommands = []Command{
@@ -59,7 +61,7 @@ var pubsubCommands = []Command{
 			{
 				Name: "CHANNELS", Args: "[pattern]", Max: -1, Flags: Local, Since: "2.8.0", Complexity: "O(n), n the channels",
 				Summary: "Returns the channels that somebody listens to.",
-				Run:     func(c *Call) error { return pubsubNames(c, &c.Session.srv.pubsub.channels) },
+				Run:     func(c *Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.channels) },
 			},
 			{
 				Name: "HELP", Flags: Local, Since: "6.2.0", Complexity: "O(1)",
@@ -74,18 +76,18 @@ var pubsubCommands = []Command{
 			{
 				Name: "NUMSUB", Args: "[channel [channel ...]]", Max: -1, Flags: Local, Since: "2.8.0", Complexity: "O(n), n the channels",
 				Summary: "Returns how many clients listen to each channel.",
-				Run:     func(c *Call) error { return pubsubCounts(c, &c.Session.srv.pubsub.channels) },
+				Run:     func(c *Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.channels) },
 			},
 			{
 				Name: "SHARDCHANNELS", Args: "[pattern]", Max: -1, Flags: Local, Since: "7.0.0", Complexity: "O(n), n the channels",
 				Summary: "Returns the shard channels that somebody listens to.",
-				Run:     func(c *Call) error { return pubsubNames(c, &c.Session.srv.pubsub.shards) },
+				Run:     func(c *Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.shards) },
 			},
 			{
 				Name: "SHARDNUMSUB", Args: "[shardchannel [shardchannel ...]]", Max: -1, Flags: Local, Since: "7.0.0",
 				Complexity: "O(n), n the channels",
 				Summary:    "Returns how many clients listen to each shard channel.",
-				Run:        func(c *Call) error { return pubsubCounts(c, &c.Session.srv.pubsub.shards) },
+				Run:        func(c *Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.shards) },
 			},
 		},
 	},
@@ -94,12 +96,12 @@ var pubsubCommands = []Command{
 // subscribe confirms each name on its own. A message that comes meanwhile
 // waits in the inbox, and so comes after the confirmation.
 func subscribe(c *Call, letter byte) error {
-	t := c.Session.topic(letter)
+	t := sessionOf(c).topic(letter)
 	if !t.mine.fits(c.Args) {
-		return Error("ERR too many subscriptions")
+		return resp.Error("ERR too many subscriptions")
 	}
 	for _, name := range c.Args {
-		c.Session.subscribe(&t, name)
+		sessionOf(c).subscribe(&t, name)
 		c.Reply.Push(3)
 		c.Reply.BulkString(t.subscribe)
 		c.Reply.Bulk(name)
@@ -111,17 +113,17 @@ func subscribe(c *Call, letter byte) error {
 // unsubscribe lets the client have the messages that came before, and then
 // confirms each name.
 func unsubscribe(c *Call, letter byte) error {
-	t := c.Session.topic(letter)
+	t := sessionOf(c).topic(letter)
 	names := c.Args
 	if len(names) == 0 {
 		names = t.mine.copyNames()
 	}
 	counts := make([]int64, len(names))
 	for i, name := range names {
-		c.Session.unsubscribe(&t, string(name))
+		sessionOf(c).unsubscribe(&t, string(name))
 		counts[i] = t.count()
 	}
-	c.takeInbox()
+	takeInbox(c)
 	for i, name := range names {
 		c.Reply.Push(3)
 		c.Reply.BulkString(t.unsubscribe)
@@ -140,7 +142,7 @@ func unsubscribe(c *Call, letter byte) error {
 // publish sends a message. Inside a transaction it is only noted: it must not
 // be seen before the transaction is.
 func publish(c *Call, what noteKind) error {
-	s, p := c.Session, &c.Session.srv.pubsub
+	s, p := sessionOf(c), &sessionOf(c).srv.pubsub
 	in := &p.channels
 	if what == noteShard {
 		in = &p.shards
@@ -160,7 +162,7 @@ func publish(c *Call, what noteKind) error {
 func pubsubNames(c *Call, in *audiences) error {
 	if len(c.Args) > 1 {
 		name := "CHANNELS"
-		if in == &c.Session.srv.pubsub.shards {
+		if in == &sessionOf(c).srv.pubsub.shards {
 			name = "SHARDCHANNELS"
 		}
 		return wrongSubcommand("PUBSUB", name)
@@ -169,7 +171,7 @@ func pubsubNames(c *Call, in *audiences) error {
 	if len(c.Args) == 1 {
 		pattern = c.Args[0]
 	}
-	names := c.Session.srv.pubsub.matching(in, pattern)
+	names := sessionOf(c).srv.pubsub.matching(in, pattern)
 	return replyNames(c, names)
 }
 
@@ -177,13 +179,13 @@ func pubsubCounts(c *Call, in *audiences) error {
 	c.Reply.Array(2 * len(c.Args))
 	for _, name := range c.Args {
 		c.Reply.Bulk(name)
-		c.Reply.Int(int64(c.Session.srv.pubsub.listeners(in, name)))
+		c.Reply.Int(int64(sessionOf(c).srv.pubsub.listeners(in, name)))
 	}
 	return nil
 }
 
 func pubsubNumPat(c *Call) error {
-	_, patterns, _ := c.Session.srv.pubsub.counts()
+	_, patterns, _ := sessionOf(c).srv.pubsub.counts()
 	c.Reply.Int(int64(patterns))
 	return nil
 }

@@ -67,9 +67,9 @@ func (s *Session) takeInbox(out []byte) []byte {
 // takeInbox puts what was pushed before into the reply: what follows says that
 // there will be no more of it. Inside EXEC's reply it has no place, and comes
 // after that.
-func (c *Call) takeInbox() {
-	if !c.Session.multi.on {
-		c.Reply.Buf = c.Session.takeInbox(c.Reply.Buf)
+func takeInbox(c *Call) {
+	if !sessionOf(c).multi.on {
+		c.Reply.Buf = sessionOf(c).takeInbox(c.Reply.Buf)
 	}
 }
 

@@ -58,7 +58,7 @@ func linesOf(k *keyDoc) []string {
 }
 
 // setLines writes a list; an empty one is removed.
-func (c *Call) setLines(s *slot, k kind, lines []string) error {
+func setLines(c *Call, s *slot, k kind, lines []string) error {
 	if len(lines) == 0 {
 		return c.remove(s)
 	}
@@ -75,7 +75,7 @@ func queuePush(c *Call, k kind) error {
 		lines = append(lines, string(item))
 	}
 	c.Reply.Int(int64(len(lines)))
-	return c.setLines(&s, k, lines)
+	return setLines(c, &s, k, lines)
 }
 
 func queuePop(c *Call) error {
@@ -96,7 +96,7 @@ func queuePop(c *Call) error {
 			c.Reply.Array(2)
 			c.Reply.Bulk(key)
 			c.Reply.BulkString(lines[0])
-			return c.setLines(&s, kindList, lines[1:])
+			return setLines(c, &s, kindList, lines[1:])
 		}
 	}
 	return c.wait(wait{keys: keys, kind: kindList, timeout: timeout, nothing: (*resp.Writer).NullArray})
@@ -117,7 +117,7 @@ func queueMove(c *Call) error {
 	lines := linesOf(&from.key)
 	if bytes.Equal(c.Args[0], c.Args[1]) {
 		c.Reply.BulkString(lines[0])
-		return c.setLines(&from, kindList, append(lines[1:], lines[0]))
+		return setLines(c, &from, kindList, append(lines[1:], lines[0]))
 	}
 	to, err := c.openIn(c.DB, c.Args[1])
 	if err != nil {
@@ -126,11 +126,11 @@ func queueMove(c *Call) error {
 	if to.live && to.key.Kind != kindList {
 		return errWrongType
 	}
-	if err := c.setLines(&from, kindList, lines[1:]); err != nil {
+	if err := setLines(c, &from, kindList, lines[1:]); err != nil {
 		return err
 	}
 	c.Reply.BulkString(lines[0])
-	return c.setLines(&to, kindList, append(linesOf(&to.key), lines[0]))
+	return setLines(c, &to, kindList, append(linesOf(&to.key), lines[0]))
 }
 
 func queueRead(c *Call) error {
@@ -148,7 +148,7 @@ func queueRead(c *Call) error {
 	k, live, err := c.findKind(c.Args[0], kindStream)
 	switch {
 	case !live && c.Waited:
-		return Error("UNBLOCKED the stream key no longer exists")
+		return resp.Error("UNBLOCKED the stream key no longer exists")
 	case err != nil:
 		return err
 	}

@@ -31,7 +31,7 @@ const escapedZero = 0xff
 const maxRandomCount = 10_000_000
 
 // errRandomCount is the answer to the one count that has no opposite.
-const errRandomCount = Error("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+const errRandomCount = resp.Error("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
 
 // parseRandomCount reads the count of HRANDFIELD, SRANDMEMBER and ZRANDMEMBER,
 // and the option to reply pairs.
@@ -90,7 +90,7 @@ func randomKey(c *Call) error {
 	}
 	id := ""
 	for range randomTries {
-		item, ok, err := c.draw(c.keys.ByID(), prefix)
+		item, ok, err := drawOne(c.View, c.keys.ByID(), prefix)
 		if err != nil {
 			return err
 		}
@@ -100,14 +100,14 @@ func randomKey(c *Call) error {
 		}
 		id = item.Key
 		if _, live, err := c.live(item.Doc); live || err != nil {
-			return c.replyKey(id, len(prefix), err)
+			return replyKey(c, id, len(prefix), err)
 		}
 	}
 	end := tuple.PrefixEnd(prefix)
 	for _, r := range []firn.Range{{From: []byte(id), To: end}, {From: prefix, To: []byte(id)}} {
 		r.Index = c.keys.ByID()
-		if found, err := c.firstLive(r); found != "" || err != nil {
-			return c.replyKey(found, len(prefix), err)
+		if found, err := firstLiveKey(c.View, r); found != "" || err != nil {
+			return replyKey(c, found, len(prefix), err)
 		}
 	}
 	c.Reply.Null()
@@ -115,7 +115,7 @@ func randomKey(c *Call) error {
 }
 
 // replyKey replies the key of an id, unless err.
-func (c *Call) replyKey(id string, prefixBytes int, err error) error {
+func replyKey(c *Call, id string, prefixBytes int, err error) error {
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (c *Call) replyKey(id string, prefixBytes int, err error) error {
 	return nil
 }
 
-// firstLive is the first id of a range whose key has not expired; "" if none.
-func (v *View) firstLive(r firn.Range) (string, error) {
+// firstLiveKey is the first id of a range whose key has not expired; "" if none.
+func firstLiveKey(v *View, r firn.Range) (string, error) {
 	for item, err := range v.R.Scan(r) {
 		if err != nil {
 			return "", err
@@ -142,7 +142,7 @@ func (v *View) firstLive(r firn.Range) (string, error) {
 
 // drawMany draws -count of the entries below a prefix, or count different ones;
 // nil if it draws the same ones over and over.
-func (v *View) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.Item, error) {
+func drawMany(v *View, index *firn.Index, prefix []byte, count int64) ([]firn.Item, error) {
 	different := count > 0
 	count = max(count, -count)
 	items := make([]firn.Item, 0, count)
@@ -151,7 +151,7 @@ func (v *View) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.I
 		if tries == 0 {
 			return nil, nil
 		}
-		item, ok, err := v.draw(index, prefix)
+		item, ok, err := drawOne(v, index, prefix)
 		if err != nil {
 			return nil, err
 		}
@@ -167,16 +167,16 @@ func (v *View) drawMany(index *firn.Index, prefix []byte, count int64) ([]firn.I
 	return items, nil
 }
 
-// draw draws one of the ids below a prefix, in an index by id; ok is false if
+// drawOne draws one of the ids below a prefix, in an index by id; ok is false if
 // there is none.
-func (v *View) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, err error) {
+func drawOne(v *View, index *firn.Index, prefix []byte) (item firn.Item, ok bool, err error) {
 	drawn := append([]byte(nil), prefix...)
 	for {
-		first, ok, err := v.edge(index, drawn, tuple.PrefixEnd(drawn), false)
+		first, ok, err := edgeItem(v, index, drawn, tuple.PrefixEnd(drawn), false)
 		if err != nil || !ok {
 			return first, false, err
 		}
-		last, ok, err := v.edge(index, drawn, tuple.PrefixEnd(drawn), true)
+		last, ok, err := edgeItem(v, index, drawn, tuple.PrefixEnd(drawn), true)
 		if err != nil || !ok || first.Key == last.Key {
 			return first, ok, err
 		}
@@ -191,7 +191,7 @@ func (v *View) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, 
 		}
 		low, high := int(first.Key[n]), int(last.Key[n])
 		shared := []byte(first.Key[:n])
-		next, ok, err := v.seekAround(index, shared, byte(low+rand.IntN(high-low+1)))
+		next, ok, err := seekAround(v, index, shared, byte(low+rand.IntN(high-low+1)))
 		if err != nil || !ok {
 			return next, false, err
 		}
@@ -202,16 +202,16 @@ func (v *View) draw(index *firn.Index, prefix []byte) (item firn.Item, ok bool, 
 // seekAround is the entry nearest to prefix and b, among those with the
 // prefix: behind it, or as often before it, so that bytes far from all others
 // do not draw their neighbours' share.
-func (v *View) seekAround(index *firn.Index, prefix []byte, b byte) (item firn.Item, ok bool, err error) {
+func seekAround(v *View, index *firn.Index, prefix []byte, b byte) (item firn.Item, ok bool, err error) {
 	middle := append(bytes.Clone(prefix), b)
 	if rand.IntN(2) == 0 {
-		return v.edge(index, middle, tuple.PrefixEnd(prefix), false)
+		return edgeItem(v, index, middle, tuple.PrefixEnd(prefix), false)
 	}
-	return v.edge(index, prefix, tuple.PrefixEnd(middle), true)
+	return edgeItem(v, index, prefix, tuple.PrefixEnd(middle), true)
 }
 
-// edge is the first entry of a range, or the last.
-func (v *View) edge(index *firn.Index, from, to []byte, last bool) (item firn.Item, ok bool, err error) {
+// edgeItem is the first entry of a range, or the last.
+func edgeItem(v *View, index *firn.Index, from, to []byte, last bool) (item firn.Item, ok bool, err error) {
 	r := firn.Range{Index: index, From: from, To: to, Reverse: last, Limit: 1}
 	for item, err := range v.R.Scan(r) {
 		return item, err == nil, err

@@ -21,7 +21,7 @@ func appendString(c *Call) error {
 	old, more := s.key.Value, c.Args[1]
 	if !s.live {
 		c.Reply.Int(int64(len(more)))
-		return c.changeString(&s, more, compact, "append")
+		return changeString(c, &s, more, compact, "append")
 	}
 	if err := checkStringLength(c, int64(len(old)), int64(len(more))); err != nil {
 		return err
@@ -29,11 +29,11 @@ func appendString(c *Call) error {
 	joined := make([]byte, 0, len(old)+len(more))
 	joined = append(append(joined, old...), more...)
 	c.Reply.Int(int64(len(joined)))
-	return c.changeString(&s, joined, large, "append")
+	return changeString(c, &s, joined, large, "append")
 }
 
 // changeString gives a string another value, keeps its expiry, and says so.
-func (c *Call) changeString(s *slot, value []byte, form encoding, event string) error {
+func changeString(c *Call, s *slot, value []byte, form encoding, event string) error {
 	if err := c.writeString(s, value, form, s.key.Expires); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func setRange(c *Call) error {
 		return errNotInteger
 	}
 	if offset < 0 {
-		return Error("ERR offset is out of range")
+		return resp.Error("ERR offset is out of range")
 	}
 	s, err := c.openKind(c.Args[0], kindString)
 	if err != nil {
@@ -122,5 +122,5 @@ func setRange(c *Call) error {
 	copy(value, old)
 	copy(value[offset:], patch)
 	c.Reply.Int(int64(len(value)))
-	return c.changeString(&s, value, large, "setrange")
+	return changeString(c, &s, value, large, "setrange")
 }

@@ -41,7 +41,7 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, err error) {
 }
 
 // checkRange accepts an integer from 0 to most.
-func checkRange(arg []byte, most int64, outside Error) error {
+func checkRange(arg []byte, most int64, outside resp.Error) error {
 	n, ok := resp.ParseInt(arg)
 	switch {
 	case !ok:
@@ -62,38 +62,38 @@ func restore(c *Call) error {
 		return err
 	}
 	if s.live && !o.replace {
-		return Error("BUSYKEY Target key name already exists.")
+		return resp.Error("BUSYKEY Target key name already exists.")
 	}
 	ttl, ok := resp.ParseInt(c.Args[1])
 	switch {
 	case !ok:
 		return errNotInteger
 	case ttl < 0:
-		return Error("ERR Invalid TTL value, must be >= 0")
+		return resp.Error("ERR Invalid TTL value, must be >= 0")
 	}
 	payload, err := rdb.Open(c.Args[2])
 	if err != nil {
-		return Error("ERR DUMP payload version or checksum are wrong")
+		return resp.Error("ERR DUMP payload version or checksum are wrong")
 	}
 	v, err := rdb.Decode(payload)
 	if err != nil {
-		return Error("ERR Bad data format")
+		return resp.Error("ERR Bad data format")
 	}
 	expires := ttl
 	if ttl != 0 && !o.absolute {
 		expires += c.now() // a sum past the last moment wraps, as in Redis: it has passed
 	}
 	c.Reply.Simple("OK")
-	return c.replaceWith(&s, v, expires)
+	return replaceWith(c, &s, v, expires)
 }
 
 // replaceWith makes a slot's key what was restored, unless that has expired
 // already: then there is none afterwards.
-func (c *Call) replaceWith(s *slot, v *rdb.Value, expires int64) (err error) {
+func replaceWith(c *Call, s *slot, v *rdb.Value, expires int64) (err error) {
 	var next keyDoc
 	ended := expires != 0 && expires <= c.now()
 	if !ended {
-		if next, err = c.newValue(v); err != nil {
+		if next, err = newValue(c, v); err != nil {
 			return err
 		}
 		ended = next.Kind != kindString && next.Length == 0 && next.Kind != kindStream
@@ -109,18 +109,18 @@ func (c *Call) replaceWith(s *slot, v *rdb.Value, expires int64) (err error) {
 
 // newValue stores the elements of a value in a collection of its own, and
 // returns the key document that it needs.
-func (c *Call) newValue(v *rdb.Value) (keyDoc, error) {
+func newValue(c *Call, v *rdb.Value) (keyDoc, error) {
 	switch v.Kind {
 	case rdb.List:
-		return c.newList(v.Items)
+		return newList(c.View, v.Items)
 	case rdb.Set:
-		return c.newSet(v.Items)
+		return newSet(c.View, v.Items)
 	case rdb.ZSet:
-		return c.newZSet(v.Items, v.Scores)
+		return newZSet(c.View, v.Items, v.Scores)
 	case rdb.Hash:
-		return c.newHash(v.Items, v.Ends)
+		return newHash(c.View, v.Items, v.Ends)
 	case rdb.Stream:
-		return c.newLog(v.Stream)
+		return newLog(c, v.Stream)
 	}
 	return keyDoc{Kind: kindString, Length: int64(len(v.String)), Value: v.String}, nil
 }

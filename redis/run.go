@@ -199,7 +199,7 @@ func (s *Session) prepare(words [][]byte) {
 // check says whether the session may run a command at all.
 func (s *Session) check(cmd *entry) error {
 	switch {
-	case !s.authed && cmd.Flags&NoAuth == 0 && !s.srv.acl.open():
+	case !s.authed && cmd.Flags&NoAuth == 0 && !s.srv.users.open():
 		return errNoAuth
 	case s.multi.on && cmd.Flags&NoMulti != 0:
 		return errInMulti

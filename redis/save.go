@@ -28,7 +28,7 @@ var saveCommands = []Command{
 		Name: "LASTSAVE", Flags: Local | Fast | Random, Group: "server", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Returns the Unix time of the newest commit, or of the last SAVE if that came later.",
 		Differs: "Every commit is saved when it is answered, so its time counts.",
-		Run:     func(c *Call) error { c.Reply.Int(c.Session.srv.lastSave()); return nil },
+		Run:     func(c *Call) error { c.Reply.Int(sessionOf(c).srv.lastSave()); return nil },
 	},
 	{
 		Name: "LOLWUT", Args: "[VERSION version]", Max: -1, Flags: ReadOnly | Fast, Group: "server", Since: "5.0.0", Complexity: "O(1)",
@@ -61,7 +61,7 @@ var saveCommands = []Command{
 
 // checkpoint moves the write-ahead log into the file.
 func checkpoint(c *Call, reply string) error {
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	began := clock()
 	if err := srv.store.Checkpoint(context.Background()); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
@@ -99,9 +99,9 @@ func replicaOf(c *Call) error {
 		return nil
 	}
 	if port, ok := resp.ParseInt(c.Args[1]); !ok || port < 0 || port > 65535 {
-		return Error("ERR Invalid master port")
+		return resp.Error("ERR Invalid master port")
 	}
-	return Error("ERR this server cannot be a replica of another")
+	return resp.Error("ERR this server cannot be a replica of another")
 }
 
 func lolwut(c *Call) error {
@@ -110,6 +110,6 @@ func lolwut(c *Call) error {
 			return errNotInteger
 		}
 	}
-	c.Reply.Verbatim("txt", fmt.Sprintf("Redis ver. %s\nFirn %s, %s\n", redisVersion, c.Session.srv.opts.Version, runtime.Version()))
+	c.Reply.Verbatim("txt", fmt.Sprintf("Redis ver. %s\nFirn %s, %s\n", redisVersion, sessionOf(c).srv.opts.Version, runtime.Version()))
 	return nil
 }

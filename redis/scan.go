@@ -96,7 +96,7 @@ func parseCursor(arg []byte) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || strings.HasPrefix(text, "+") {
-		return 0, Error("ERR invalid cursor")
+		return 0, resp.Error("ERR invalid cursor")
 	}
 	if negative {
 		n = -n
@@ -145,7 +145,7 @@ func subRange(prefix, pattern []byte) (from, to []byte) {
 
 // step walks over up to o.count entries of a range of an index by id, from
 // where the cursor stands, and returns the cursor to go on with, 0 at the end.
-func (c *Call) step(index *firn.Index, prefix []byte, cursor uint64, o *scanOptions, visit func(firn.Item) error) (uint64, error) {
+func step(c *Call, index *firn.Index, prefix []byte, cursor uint64, o *scanOptions, visit func(firn.Item) error) (uint64, error) {
 	from, to := subRange(prefix, o.pattern)
 	position := ""
 	if cursor != 0 {
@@ -196,7 +196,7 @@ func replyPage(c *Call, cursor uint64, l *list) {
 }
 
 // addKey adds the key of a document to the list if it is live and wanted.
-func (c *Call) addKey(l *list, o *scanOptions, prefixBytes int, item firn.Item) error {
+func addKey(c *Call, l *list, o *scanOptions, prefixBytes int, item firn.Item) error {
 	k, ok, err := c.live(item.Doc)
 	if err != nil || !ok {
 		return err
@@ -225,8 +225,8 @@ func scan(c *Call) error {
 		return err
 	}
 	var l list
-	next, err := c.step(c.keys.ByID(), prefix, cursor, &o, func(item firn.Item) error {
-		return c.addKey(&l, &o, len(prefix), item)
+	next, err := step(c, c.keys.ByID(), prefix, cursor, &o, func(item firn.Item) error {
+		return addKey(c, &l, &o, len(prefix), item)
 	})
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ func keysMatching(c *Call) error {
 		if err != nil {
 			return err
 		}
-		if err := c.addKey(&l, &o, len(prefix), item); err != nil {
+		if err := addKey(c, &l, &o, len(prefix), item); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,8 @@ type Server struct {
 	clients clients
 	blocked blocked
 	pubsub  pubsub
-	acl     *acl
+	users   *users
+	denials aclLog
 
 	tracking  tracking
 	monitors  monitors
@@ -129,8 +130,9 @@ func New(store *firn.Store, o Options) *Server {
 	srv.replID.Store(&id)
 	srv.slow.init()
 	srv.latency.slow = &srv.slow
-	srv.acl = newACL(srv.table, o.Password)
-	srv.acl.file = o.ACLFile
+	srv.users = newACL(srv.table, o.Password)
+	srv.users.file = o.ACLFile
+	srv.denials.limit.Store(defaultACLLog)
 	srv.config.init(o)
 	srv.pubsub.init()
 	srv.tracking.init(&srv.catalog.trackers)

@@ -35,12 +35,12 @@ var serverCommands = []Command{
 	{
 		Name: "CLUSTER", Args: "subcommand [arg ...]", Max: -1, Flags: Local, Group: "cluster", Since: "3.0.0", Complexity: "O(1)",
 		Summary: "Refused, with Redis's words for a server that is no cluster.",
-		Run:     func(*Call) error { return Error("ERR This instance has cluster support disabled") },
+		Run:     func(*Call) error { return resp.Error("ERR This instance has cluster support disabled") },
 	},
 }
 
 func serverTime(c *Call) error {
-	now := c.Session.srv.opts.Now().UnixMicro()
+	now := sessionOf(c).srv.opts.Now().UnixMicro()
 	c.Reply.Array(2)
 	c.Reply.BulkString(strconv.FormatInt(now/1e6, 10))
 	c.Reply.BulkString(strconv.FormatInt(now%1e6, 10))
@@ -48,7 +48,7 @@ func serverTime(c *Call) error {
 }
 
 func serverShutdown(c *Call) error {
-	srv := c.Session.srv
+	srv := sessionOf(c).srv
 	var save, noSave, abort bool
 	for _, arg := range c.Args {
 		switch {
@@ -67,12 +67,12 @@ func serverShutdown(c *Call) error {
 		return errSyntax
 	}
 	if abort {
-		return Error("ERR No shutdown in progress.")
+		return resp.Error("ERR No shutdown in progress.")
 	}
 	if srv.opts.Shutdown == nil {
-		return Error("ERR Errors trying to SHUTDOWN. Check logs.")
+		return resp.Error("ERR Errors trying to SHUTDOWN. Check logs.")
 	}
-	c.Session.closing = true
+	sessionOf(c).closing = true
 	srv.shutdown.Do(srv.opts.Shutdown)
 	return nil
 }
@@ -126,8 +126,8 @@ func (t *infoText) zeros(names string) {
 
 // serverInfo runs where it may wait, since it counts keys.
 func serverInfo(c *Call) error {
-	c.Session.countKeys()
-	t := &infoText{srv: c.Session.srv, call: c}
+	sessionOf(c).countKeys()
+	t := &infoText{srv: sessionOf(c).srv, call: c}
 	for _, s := range sections {
 		if !s.asked(c.Args) {
 			continue

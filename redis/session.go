@@ -121,7 +121,7 @@ type Session struct {
 	cmd    atomic.Pointer[entry] // the last command
 	active atomic.Int64          // when it came, ms
 	queued atomic.Int32          // commands queued by MULTI, or -1
-	view   atomic.Pointer[view]  // what CLIENT LIST shows and changes rarely
+	view   atomic.Pointer[shownClient]  // what CLIENT LIST shows and changes rarely
 	killed atomic.Bool
 
 	monitoring atomic.Bool
@@ -146,7 +146,7 @@ func (srv *Server) NewSession(peer, local string) *Session {
 	}
 	s.peek = s.readFrom
 	s.in = resp.NewReader(srv.inputLimits())
-	s.call.Session, s.call.View = s, newView(srv.catalog, (*sessionWitness)(s))
+	s.call.Client, s.call.View = s, newView(srv.catalog, (*sessionWitness)(s))
 	s.reset()
 	s.remark()
 	s.active.Store(s.born.UnixMilli())
@@ -162,8 +162,8 @@ func (s *Session) reset() {
 	s.noEvict, s.noTouch = false, false
 	s.endMulti()
 	s.stopListening()
-	s.user.Store(s.srv.acl.standard)
-	s.setAuthed(s.srv.acl.open())
+	s.user.Store(s.srv.users.standard)
+	s.setAuthed(s.srv.users.open())
 	s.publish()
 }
 
@@ -252,3 +252,18 @@ func (s *Session) LastActive() int64 { return s.active.Load() }
 
 // Server is the server that the session belongs to.
 func (s *Session) Server() *Server { return s.srv }
+
+// sessionOf is the session that a command runs for.
+func sessionOf(c *Call) *Session { return c.Client.(*Session) }
+
+// InMulti implements Client.
+func (s *Session) InMulti() bool { return s.multi.on }
+
+// MayBlock implements Client.
+func (s *Session) MayBlock() bool { return s.block }
+
+// AsOf implements Client.
+func (s *Session) AsOf() firn.Timestamp { return s.asof }
+
+// Now implements Client.
+func (s *Session) Now() time.Time { return s.srv.opts.Now() }

@@ -316,8 +316,8 @@ func TestErrorsAreShownOrHidden(t *testing.T) {
 		want  string
 		known bool
 	}{
-		{Error("WRONGTYPE x"), "WRONGTYPE x", true},
-		{fmt.Errorf("set: %w", Error("ERR y")), "ERR y", true},
+		{resp.Error("WRONGTYPE x"), "WRONGTYPE x", true},
+		{fmt.Errorf("set: %w", resp.Error("ERR y")), "ERR y", true},
 		{&firn.CompactedError{Asked: 1, Oldest: 5}, "COMPACTED oldest readable timestamp is 5", true},
 		{fmt.Errorf("at: %w", &firn.FutureError{Asked: 9, Newest: 5}), "FUTURE newest timestamp is 5", true},
 		{fmt.Errorf("x: %w", firn.ErrInDoubt), "ERR outcome unknown: the commit may or may not have been kept; the server must be restarted", false},

@@ -97,25 +97,25 @@ var setCommands = []Command{
 		Name: "SUNION", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, -1, 1},
 		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
 		Summary: "Returns the members that any of the sets has.",
-		Run:     func(c *Call) error { return replyCombined(c, (*Call).uniteSets) },
+		Run:     func(c *Call) error { return replyCombined(c, uniteSets) },
 	},
 	{
 		Name: "SUNIONSTORE", Args: "destination key [key ...]", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, -1, 1},
 		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
 		Summary: "Stores the members that any of the sets has as a new set, and returns how many.",
-		Run:     func(c *Call) error { return storeCombined(c, "sunionstore", (*Call).uniteSets) },
+		Run:     func(c *Call) error { return storeCombined(c, "sunionstore", uniteSets) },
 	},
 	{
 		Name: "SDIFF", Args: "key [key ...]", Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, -1, 1},
 		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
 		Summary: "Returns the members of the first set that none of the others has.",
-		Run:     func(c *Call) error { return replyCombined(c, (*Call).subtractSets) },
+		Run:     func(c *Call) error { return replyCombined(c, subtractSets) },
 	},
 	{
 		Name: "SDIFFSTORE", Args: "destination key [key ...]", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, -1, 1},
 		Group: "set", Since: "1.0.0", Complexity: "O(n · log n), n the members of all sets",
 		Summary: "Stores the members of the first set that none of the others has as a new set, and returns how many.",
-		Run:     func(c *Call) error { return storeCombined(c, "sdiffstore", (*Call).subtractSets) },
+		Run:     func(c *Call) error { return storeCombined(c, "sdiffstore", subtractSets) },
 	},
 }
 
@@ -132,7 +132,7 @@ func setEncoding(k *keyDoc) string {
 
 // openSet opens a key to add members. A key that is not there becomes a set
 // without members, which the command must not leave so.
-func (v *View) openSet(key []byte) (slot, error) {
+func openSet(v *View, key []byte) (slot, error) {
 	s, err := v.openKind(key, kindSet)
 	if err == nil && !s.live {
 		s.key = keyDoc{Kind: kindSet, UID: v.newUID()}
@@ -142,7 +142,7 @@ func (v *View) openSet(key []byte) (slot, error) {
 
 // addMember adds a member to s.key, whose document the caller writes after the
 // last one, and says whether it is new.
-func (v *View) addMember(s *slot, member []byte) (added bool, err error) {
+func addMember(v *View, s *slot, member []byte) (added bool, err error) {
 	id := v.elementID(s.key.UID, member)
 	if _, err = v.R.Get(v.elements, id); err != firn.ErrNotFound {
 		return false, err
@@ -155,7 +155,7 @@ func (v *View) addMember(s *slot, member []byte) (added bool, err error) {
 }
 
 // dropMember takes a member from s.key, and says whether it was there.
-func (v *View) dropMember(s *slot, member []byte) (dropped bool, err error) {
+func dropMember(v *View, s *slot, member []byte) (dropped bool, err error) {
 	id := v.elementID(s.key.UID, member)
 	if _, err = v.R.Get(v.elements, id); err != nil {
 		if err == firn.ErrNotFound {
@@ -169,7 +169,7 @@ func (v *View) dropMember(s *slot, member []byte) (dropped bool, err error) {
 
 // writeOrRemove writes the key of a set that has lost members: with its last
 // member it goes.
-func (v *View) writeOrRemove(s *slot) error {
+func writeOrRemove(v *View, s *slot) error {
 	if s.key.Length > 0 {
 		return v.write(s, s.key)
 	}
@@ -177,13 +177,13 @@ func (v *View) writeOrRemove(s *slot) error {
 }
 
 func sAdd(c *Call) error {
-	s, err := c.openSet(c.Args[0])
+	s, err := openSet(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
 	var n int64
 	for _, member := range c.Args[1:] {
-		added, err := c.addMember(&s, member)
+		added, err := addMember(c.View, &s, member)
 		if err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func sRem(c *Call) error {
 		if !s.live {
 			break
 		}
-		dropped, err := c.dropMember(&s, member)
+		dropped, err := dropMember(c.View, &s, member)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func sRem(c *Call) error {
 		return nil
 	}
 	c.notify(eventSet, "srem", c.Args[0])
-	return c.writeOrRemove(&s)
+	return writeOrRemove(c.View, &s)
 }
 
 func sMove(c *Call) error {
@@ -247,19 +247,19 @@ func sMove(c *Call) error {
 		replyFlag(c, had)
 		return err
 	}
-	moved, err := c.dropMember(&from, c.Args[2])
+	moved, err := dropMember(c.View, &from, c.Args[2])
 	replyFlag(c, moved)
 	if err != nil || !moved {
 		return err
 	}
 	c.notify(eventSet, "srem", c.Args[0])
-	if err := c.writeOrRemove(&from); err != nil {
+	if err := writeOrRemove(c.View, &from); err != nil {
 		return err
 	}
 	if !to.live {
 		to.key = keyDoc{Kind: kindSet, UID: c.newUID()}
 	}
-	added, err := c.addMember(&to, c.Args[2])
+	added, err := addMember(c.View, &to, c.Args[2])
 	if err != nil || !added {
 		return err
 	}
@@ -318,13 +318,13 @@ func sMembers(c *Call) error {
 		c.Reply.Set(0)
 		return nil
 	}
-	return replySetState(&c.View, &c.Reply, &k)
+	return replySetState(c.View, &c.Reply, &k)
 }
 
 // replySetState appends a set.
 func replySetState(v *View, w *resp.Writer, k *keyDoc) error {
 	w.Set(int(k.Length))
-	return v.eachInSet(k, func(member string) error {
+	return eachInSet(v, k, func(member string) error {
 		w.BulkString(member)
 		return nil
 	})
@@ -333,9 +333,9 @@ func replySetState(v *View, w *resp.Writer, k *keyDoc) error {
 // eachInSet visits all members of a set: of an intset in the order of the
 // numbers, as in Redis, of any other in the order of the bytes. A set that has
 // not as many as its key says is errDamaged.
-func (v *View) eachInSet(k *keyDoc, visit func(member string) error) error {
+func eachInSet(v *View, k *keyDoc, visit func(member string) error) error {
 	if k.Encoding != large {
-		members, err := v.intset(k)
+		members, err := intset(v, k)
 		if err != nil {
 			return err
 		}
@@ -346,13 +346,13 @@ func (v *View) eachInSet(k *keyDoc, visit func(member string) error) error {
 		}
 		return nil
 	}
-	return v.walkSet(k, 0, visit)
+	return walkSet(v, k, 0, visit)
 }
 
 // intset is the members of a set of few integers, in their order.
-func (v *View) intset(k *keyDoc) ([]string, error) {
+func intset(v *View, k *keyDoc) ([]string, error) {
 	members := make([]string, 0, min(k.Length, defaultIntsetEntries))
-	err := v.walkSet(k, 0, func(member string) error {
+	err := walkSet(v, k, 0, func(member string) error {
 		members = append(members, member)
 		return nil
 	})
@@ -386,7 +386,7 @@ func sScan(c *Call) error {
 	return scanElements(c, kindSet, func(k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
 		if k.Encoding != large {
 			// Like Redis, an intset in one step.
-			return 0, c.eachInSet(k, func(member string) error {
+			return 0, eachInSet(c.View, k, func(member string) error {
 				if m := []byte(member); o.matches(m) {
 					l.add(m)
 				}
@@ -394,7 +394,7 @@ func sScan(c *Call) error {
 			})
 		}
 		prefix := slices.Clone(c.prefixOf(k.UID))
-		return c.step(c.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
+		return step(c, c.elements.ByID(), prefix, cursor, o, func(item firn.Item) error {
 			member, err := c.subKey(item.Key, len(prefix))
 			if err == nil && o.matches(member) {
 				l.add(member)

@@ -17,7 +17,7 @@ import (
 // their bytes.
 
 // sets reads the sets at keys; nil stands for one that is not there.
-func (c *Call) sets(keys [][]byte) ([]*keyDoc, error) {
+func sets(c *Call, keys [][]byte) ([]*keyDoc, error) {
 	found := make([]*keyDoc, len(keys))
 	for i, key := range keys {
 		k, ok, err := c.findKind(key, kindSet)
@@ -48,7 +48,7 @@ func newCombined(members []string, form encoding) combined {
 }
 
 // formOf is the encoding of a set that gets these members.
-func (c *Call) formOf(members []string) encoding {
+func formOf(c *Call, members []string) encoding {
 	if int64(len(members)) > c.encodings.intsetEntries.Load() || slices.ContainsFunc(members, notInteger) {
 		return large
 	}
@@ -62,7 +62,7 @@ func notInteger(member string) bool {
 
 // replyCombined replies what combine makes of the sets at all arguments.
 func replyCombined(c *Call, combine func(*Call, []*keyDoc) (combined, error)) error {
-	sets, err := c.sets(c.Args)
+	sets, err := sets(c, c.Args)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func replyCombined(c *Call, combine func(*Call, []*keyDoc) (combined, error)) er
 // storeCombined stores what combine makes of the sets at all arguments but the
 // first, which is where, and replies how many members that are.
 func storeCombined(c *Call, event string, combine func(*Call, []*keyDoc) (combined, error)) error {
-	sets, err := c.sets(c.Args[1:])
+	sets, err := sets(c, c.Args[1:])
 	if err != nil {
 		return err
 	}
@@ -88,12 +88,12 @@ func storeCombined(c *Call, event string, combine func(*Call, []*keyDoc) (combin
 	if err != nil {
 		return err
 	}
-	return c.storeSet(c.Args[0], event, result)
+	return storeSet(c, c.Args[0], event, result)
 }
 
 // storeSet makes key a set with these members, over whatever was there, and
 // replies how many. Without members there is no key.
-func (c *Call) storeSet(key []byte, event string, result combined) error {
+func storeSet(c *Call, key []byte, event string, result combined) error {
 	s, err := c.open(key)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (c *Call) storeSet(key []byte, event string, result combined) error {
 }
 
 // hasMember says whether a set has a member.
-func (v *View) hasMember(k *keyDoc, member string) (bool, error) {
+func hasMember(v *View, k *keyDoc, member string) (bool, error) {
 	_, err := v.R.Get(v.elements, v.keep(tuple.AppendString(appendUID(v.room(), k.UID), member)))
 	if err == firn.ErrNotFound {
 		return false, nil
@@ -127,15 +127,15 @@ func (v *View) hasMember(k *keyDoc, member string) (bool, error) {
 
 // intersectSets visits the members that all sets have, in the order of the
 // smallest. It reorders sets.
-func (c *Call) intersectSets(sets []*keyDoc, visit func(member string) error) error {
+func intersectSets(c *Call, sets []*keyDoc, visit func(member string) error) error {
 	if slices.Contains(sets, nil) {
 		return nil
 	}
 	slices.SortStableFunc(sets, func(a, b *keyDoc) int { return cmp.Compare(a.Length, b.Length) })
 	others := otherSets(sets)
-	return c.eachInSet(sets[0], func(member string) error {
+	return eachInSet(c.View, sets[0], func(member string) error {
 		for _, other := range others {
-			if had, err := c.hasMember(other, member); err != nil || !had {
+			if had, err := hasMember(c.View, other, member); err != nil || !had {
 				return err
 			}
 		}
@@ -156,15 +156,15 @@ func otherSets(sets []*keyDoc) []*keyDoc {
 }
 
 func sInter(c *Call) error {
-	sets, err := c.sets(c.Args)
+	sets, err := sets(c, c.Args)
 	if err != nil {
 		return err
 	}
 	if len(sets) == 1 && sets[0] != nil {
-		return replySetState(&c.View, &c.Reply, sets[0])
+		return replySetState(c.View, &c.Reply, sets[0])
 	}
 	var l list
-	err = c.intersectSets(sets, func(member string) error {
+	err = intersectSets(c, sets, func(member string) error {
 		l.body.BulkString(member)
 		l.n++
 		return nil
@@ -180,15 +180,15 @@ func sInter(c *Call) error {
 func sInterStore(c *Call) error {
 	return storeCombined(c, "sinterstore", func(c *Call, sets []*keyDoc) (combined, error) {
 		var members []string
-		err := c.intersectSets(sets, func(member string) error {
+		err := intersectSets(c, sets, func(member string) error {
 			members = append(members, member)
 			return nil
 		})
-		return combined{members, c.formOf(members)}, err
+		return combined{members, formOf(c, members)}, err
 	})
 }
 
-const errNegativeLimit = Error("ERR LIMIT can't be negative")
+const errNegativeLimit = resp.Error("ERR LIMIT can't be negative")
 
 func sInterCard(c *Call) error {
 	keys, rest, err := takeKeys(c.Args)
@@ -205,12 +205,12 @@ func sInterCard(c *Call) error {
 			return errNegativeLimit
 		}
 	}
-	sets, err := c.sets(keys)
+	sets, err := sets(c, keys)
 	if err != nil {
 		return err
 	}
 	var n int64
-	err = c.intersectSets(sets, func(string) error {
+	err = intersectSets(c, sets, func(string) error {
 		n++
 		if n == limit {
 			return errStop
@@ -231,13 +231,13 @@ func takeKeys(args [][]byte) (keys, rest [][]byte, err error) {
 	case !ok || n < 1:
 		return nil, nil, errNumKeys
 	case n > int64(len(args)-1):
-		return nil, nil, Error("ERR Number of keys can't be greater than number of args")
+		return nil, nil, resp.Error("ERR Number of keys can't be greater than number of args")
 	}
 	return args[1 : n+1], args[n+1:], nil
 }
 
 // uniteSets is the members that any of the sets has.
-func (c *Call) uniteSets(sets []*keyDoc) (combined, error) {
+func uniteSets(c *Call, sets []*keyDoc) (combined, error) {
 	var members []string
 	seen := map[string]struct{}{}
 	visited := map[uid]bool{}
@@ -246,7 +246,7 @@ func (c *Call) uniteSets(sets []*keyDoc) (combined, error) {
 			continue
 		}
 		visited[k.UID] = true
-		err := c.walkSet(k, 0, func(member string) error {
+		err := walkSet(c.View, k, 0, func(member string) error {
 			if _, had := seen[member]; !had {
 				seen[member] = struct{}{}
 				members = append(members, member)
@@ -257,13 +257,13 @@ func (c *Call) uniteSets(sets []*keyDoc) (combined, error) {
 			return combined{}, err
 		}
 	}
-	return newCombined(members, c.formOf(members)), nil
+	return newCombined(members, formOf(c, members)), nil
 }
 
 // subtractSets is the members of the first set that none of the others has. Like
 // Redis, it looks each of them up in the others, or reads the others, whatever
 // is less work.
-func (c *Call) subtractSets(sets []*keyDoc) (combined, error) {
+func subtractSets(c *Call, sets []*keyDoc) (combined, error) {
 	first := sets[0]
 	if first == nil {
 		return combined{}, nil
@@ -282,9 +282,9 @@ func (c *Call) subtractSets(sets []*keyDoc) (combined, error) {
 	slices.SortStableFunc(sets[1:], func(a, b *keyDoc) int { return -cmp.Compare(lengthOf(a), lengthOf(b)) })
 	others := otherSets(sets)
 	if lookups/2 <= reads {
-		return c.subtractByLookup(first, others)
+		return subtractByLookup(c, first, others)
 	}
-	return c.subtractByReading(first, others)
+	return subtractByReading(c, first, others)
 }
 
 func lengthOf(k *keyDoc) int64 {
@@ -294,29 +294,29 @@ func lengthOf(k *keyDoc) int64 {
 	return k.Length
 }
 
-func (c *Call) subtractByLookup(first *keyDoc, others []*keyDoc) (combined, error) {
+func subtractByLookup(c *Call, first *keyDoc, others []*keyDoc) (combined, error) {
 	var members []string
-	err := c.walkSet(first, 0, func(member string) error {
+	err := walkSet(c.View, first, 0, func(member string) error {
 		for _, other := range others {
-			if had, err := c.hasMember(other, member); err != nil || had {
+			if had, err := hasMember(c.View, other, member); err != nil || had {
 				return err
 			}
 		}
 		members = append(members, member)
 		return nil
 	})
-	return newCombined(members, c.formOf(members)), err
+	return newCombined(members, formOf(c, members)), err
 }
 
 // subtractByReading decides the encoding before anything is taken away, as
 // Redis does.
-func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, error) {
+func subtractByReading(c *Call, first *keyDoc, others []*keyDoc) (combined, error) {
 	rest := make(map[string]struct{}, first.Length)
 	form := compact
 	if first.Length > c.encodings.intsetEntries.Load() {
 		form = large
 	}
-	err := c.walkSet(first, 0, func(member string) error {
+	err := walkSet(c.View, first, 0, func(member string) error {
 		rest[member] = struct{}{}
 		if form == compact && notInteger(member) {
 			form = large
@@ -327,7 +327,7 @@ func (c *Call) subtractByReading(first *keyDoc, others []*keyDoc) (combined, err
 		if err != nil || len(rest) == 0 {
 			break
 		}
-		err = c.walkSet(other, 0, func(member string) error {
+		err = walkSet(c.View, other, 0, func(member string) error {
 			delete(rest, member)
 			return nil
 		})

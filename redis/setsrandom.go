@@ -25,14 +25,14 @@ const (
 // chooseFromSet is the ids of members of a set, chosen at random:
 // -count of any if count is negative, else count different ones, or all there
 // are.
-func (c *Call) chooseFromSet(k *keyDoc, count int64) (ids []string, err error) {
+func chooseFromSet(c *Call, k *keyDoc, count int64) (ids []string, err error) {
 	index := c.elements.ByID()
 	if k.Length > maxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
 		!c.R.Holds(index, c.prefixOf(k.UID)) {
 		if c.Tx != nil {
 			c.want(index, c.prefixOf(k.UID), k.Length)
 		}
-		items, err := c.drawMany(index, appendUID(nil, k.UID), count)
+		items, err := drawMany(c.View, index, appendUID(nil, k.UID), count)
 		if err != nil {
 			return nil, err
 		}
@@ -88,21 +88,21 @@ func sRandMember(c *Call) error {
 	}
 	if count >= k.Length {
 		c.Reply.Array(int(k.Length))
-		return c.eachInSet(&k, func(member string) error {
+		return eachInSet(c.View, &k, func(member string) error {
 			c.Reply.BulkString(member)
 			return nil
 		})
 	}
-	ids, err := c.chooseFromSet(&k, count)
+	ids, err := chooseFromSet(c, &k, count)
 	if err != nil {
 		return err
 	}
 	c.Reply.Array(len(ids))
-	return c.replyMembers(&k, ids)
+	return replyMembers(c, &k, ids)
 }
 
 // replyMembers replies the members with these ids.
-func (c *Call) replyMembers(k *keyDoc, ids []string) error {
+func replyMembers(c *Call, k *keyDoc, ids []string) error {
 	prefixBytes := len(c.prefixOf(k.UID))
 	for _, id := range ids {
 		member, err := memberOf(id, prefixBytes)
@@ -124,11 +124,11 @@ func randomMember(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	ids, err := c.chooseFromSet(&k, 1)
+	ids, err := chooseFromSet(c, &k, 1)
 	if err != nil {
 		return err
 	}
-	return c.replyMembers(&k, ids)
+	return replyMembers(c, &k, ids)
 }
 
 func sPop(c *Call) error {
@@ -162,20 +162,20 @@ func popMembers(c *Call, count int64, asSet bool) error {
 	c.notify(eventSet, "spop", c.Args[0])
 	if count >= s.key.Length && asSet {
 		// The key goes; the elements stay where they are, as with DEL.
-		if err := replySetState(&c.View, &c.Reply, &s.key); err != nil {
+		if err := replySetState(c.View, &c.Reply, &s.key); err != nil {
 			return err
 		}
 		s.key.Length = 0
-		return c.writeOrRemove(&s)
+		return writeOrRemove(c.View, &s)
 	}
-	ids, err := c.chooseFromSet(&s.key, count)
+	ids, err := chooseFromSet(c, &s.key, count)
 	if err != nil {
 		return err
 	}
 	if asSet {
 		c.Reply.Set(len(ids))
 	}
-	if err := c.replyMembers(&s.key, ids); err != nil {
+	if err := replyMembers(c, &s.key, ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -184,5 +184,5 @@ func popMembers(c *Call, count int64, asSet bool) error {
 		}
 	}
 	s.key.Length -= int64(len(ids))
-	return c.writeOrRemove(&s)
+	return writeOrRemove(c.View, &s)
 }

@@ -25,12 +25,12 @@ var slowlogCommands = []Command{{
 		{
 			Name: "LEN", Flags: Local | Admin, Since: "2.2.12", Complexity: "O(1)",
 			Summary: "Returns the number of entries in the slow log.",
-			Run:     func(c *Call) error { c.Reply.Int(int64(c.Session.srv.slow.count())); return nil },
+			Run:     func(c *Call) error { c.Reply.Int(int64(sessionOf(c).srv.slow.count())); return nil },
 		},
 		{
 			Name: "RESET", Flags: Local | Admin, Since: "2.2.12", Complexity: "O(1)",
 			Summary: "Clears all entries from the slow log.",
-			Run:     func(c *Call) error { c.Session.srv.slow.reset(); c.Reply.Simple("OK"); return nil },
+			Run:     func(c *Call) error { sessionOf(c).srv.slow.reset(); c.Reply.Simple("OK"); return nil },
 		},
 	},
 }}
@@ -167,13 +167,13 @@ func slowlogGet(c *Call) error {
 	if len(c.Args) == 1 {
 		count, ok := resp.ParseInt(c.Args[0])
 		if !ok || count < -1 {
-			return Error("ERR count should be greater than or equal to -1")
+			return resp.Error("ERR count should be greater than or equal to -1")
 		}
 		if n = count; n == -1 {
 			n = maxSlowLog
 		}
 	}
-	entries := c.Session.srv.slow.newest(n)
+	entries := sessionOf(c).srv.slow.newest(n)
 	c.Reply.Array(len(entries))
 	for _, e := range entries {
 		c.Reply.Array(6)

@@ -53,11 +53,11 @@ func (o *sortOptions) limit(n int64) (from, to int64) {
 
 // Patterns reach keys that the command does not name.
 const (
-	errSortBy  = Error("ERR BY option of SORT denied due to insufficient ACL permissions.")
-	errSortGet = Error("ERR GET option of SORT denied due to insufficient ACL permissions.")
+	errSortBy  = resp.Error("ERR BY option of SORT denied due to insufficient ACL permissions.")
+	errSortGet = resp.Error("ERR GET option of SORT denied due to insufficient ACL permissions.")
 )
 
-func (c *Call) parseSortOptions(mayStore bool) (o sortOptions, err error) {
+func parseSortOptions(c *Call, mayStore bool) (o sortOptions, err error) {
 	args := c.Args[1:]
 	o.max = -1
 	for i := 0; i < len(args); i++ {
@@ -84,13 +84,13 @@ func (c *Call) parseSortOptions(mayStore bool) (o sortOptions, err error) {
 			i++
 			o.by = args[i]
 			o.unsorted = o.unsorted || bytes.IndexByte(cString(o.by, len(o.by)), '*') < 0
-			if !o.unsorted && !c.mayReadAnyKey() {
+			if !o.unsorted && !c.Client.ReadsAnyKey(c) {
 				return o, errSortBy
 			}
 		case is(arg, "GET") && left >= 1:
 			i++
 			o.get = append(o.get, args[i])
-			if !c.mayReadAnyKey() {
+			if !c.Client.ReadsAnyKey(c) {
 				return o, errSortGet
 			}
 		default:
@@ -101,7 +101,7 @@ func (c *Call) parseSortOptions(mayStore bool) (o sortOptions, err error) {
 }
 
 func sortKey(c *Call, mayStore bool) error {
-	o, err := c.parseSortOptions(mayStore)
+	o, err := parseSortOptions(c, mayStore)
 	if err != nil {
 		return err
 	}
@@ -118,12 +118,12 @@ func sortKey(c *Call, mayStore bool) error {
 	}
 	var items [][]byte
 	if ok {
-		if items, err = c.sorted(&k, &o); err != nil {
+		if items, err = sorted(c, &k, &o); err != nil {
 			return err
 		}
 	}
 	if o.store != nil {
-		return c.storeSorted(items, &o)
+		return storeSorted(c, items, &o)
 	}
 	c.Reply.Array(len(items) * max(len(o.get), 1))
 	for _, item := range items {
@@ -131,7 +131,7 @@ func sortKey(c *Call, mayStore bool) error {
 			c.Reply.Bulk(item)
 		}
 		for _, pattern := range o.get {
-			value, there, err := c.follow(pattern, item)
+			value, there, err := follow(c, pattern, item)
 			if err != nil {
 				return err
 			}
@@ -142,7 +142,7 @@ func sortKey(c *Call, mayStore bool) error {
 }
 
 // sorted is the elements that are wanted, in order.
-func (c *Call) sorted(k *keyDoc, o *sortOptions) ([][]byte, error) {
+func sorted(c *Call, k *keyDoc, o *sortOptions) ([][]byte, error) {
 	from, to := o.limit(k.Length)
 	if from == to && o.unsorted {
 		return nil, nil
@@ -151,12 +151,12 @@ func (c *Call) sorted(k *keyDoc, o *sortOptions) ([][]byte, error) {
 	if o.unsorted {
 		limit = to
 	}
-	items, err := c.sortable(k, limit, o.unsorted && o.descending)
+	items, err := sortable(c, k, limit, o.unsorted && o.descending)
 	if err != nil {
 		return nil, err
 	}
 	if !o.unsorted {
-		if err := c.sortItems(items, o); err != nil {
+		if err := sortItems(c, items, o); err != nil {
 			return nil, err
 		}
 	}
@@ -177,20 +177,20 @@ type sortItem struct {
 
 // sortable is the elements of a collection, at most limit (0: all). Those of a
 // list are in its order, or against it, and so are those of a sorted set.
-func (c *Call) sortable(k *keyDoc, limit int64, reverse bool) (items []sortItem, err error) {
+func sortable(c *Call, k *keyDoc, limit int64, reverse bool) (items []sortItem, err error) {
 	switch k.Kind {
 	case kindList:
-		err = c.walkList(k, limit, reverse, func(item []byte) error {
+		err = walkList(c.View, k, limit, reverse, func(item []byte) error {
 			items = append(items, sortItem{element: item})
 			return nil
 		})
 	case kindSet:
-		err = c.walkSet(k, limit, func(member string) error {
+		err = walkSet(c.View, k, limit, func(member string) error {
 			items = append(items, sortItem{element: []byte(member)})
 			return nil
 		})
 	default:
-		err = c.walkZSet(k, limit, reverse, func(member []byte, _ float64) error {
+		err = walkZSet(c.View, k, limit, reverse, func(member []byte, _ float64) error {
 			items = append(items, sortItem{element: member})
 			return nil
 		})
@@ -199,13 +199,13 @@ func (c *Call) sortable(k *keyDoc, limit int64, reverse bool) (items []sortItem,
 }
 
 // sortItems looks up what to sort by, and sorts.
-func (c *Call) sortItems(items []sortItem, o *sortOptions) error {
+func sortItems(c *Call, items []sortItem, o *sortOptions) error {
 	for i := range items {
 		item := &items[i]
 		by, ok := item.element, true
 		if o.by != nil {
 			var err error
-			if by, ok, err = c.follow(o.by, item.element); err != nil {
+			if by, ok, err = follow(c, o.by, item.element); err != nil {
 				return err
 			}
 		}
@@ -215,7 +215,7 @@ func (c *Call) sortItems(items []sortItem, o *sortOptions) error {
 			item.by = by
 		default:
 			if item.score, ok = parseSortScore(by); !ok {
-				return Error("ERR One or more scores can't be converted into double")
+				return resp.Error("ERR One or more scores can't be converted into double")
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func parseSortScore(b []byte) (float64, bool) {
 // follow is the value that a pattern leads to: the element itself for #, else
 // the string, or the field of the hash, whose key is the pattern with the
 // element for its first *. ok is false if there is none.
-func (c *Call) follow(pattern, element []byte) (value []byte, ok bool, err error) {
+func follow(c *Call, pattern, element []byte) (value []byte, ok bool, err error) {
 	if string(pattern) == "#" {
 		return element, true, nil
 	}
@@ -290,7 +290,7 @@ func (c *Call) follow(pattern, element []byte) (value []byte, ok bool, err error
 	case err != nil || !ok:
 		return nil, false, err
 	case field != nil && k.Kind == kindHash:
-		return c.field(&k, field)
+		return fieldValue(c.View, &k, field)
 	case field != nil || k.Kind != kindString:
 		return nil, false, nil
 	}
@@ -299,12 +299,12 @@ func (c *Call) follow(pattern, element []byte) (value []byte, ok bool, err error
 
 // storeSorted makes the destination a list of what was sorted; without
 // elements it is removed.
-func (c *Call) storeSorted(items [][]byte, o *sortOptions) error {
+func storeSorted(c *Call, items [][]byte, o *sortOptions) error {
 	if len(o.get) > 0 {
 		found := make([][]byte, 0, len(items)*len(o.get))
 		for _, item := range items {
 			for _, pattern := range o.get {
-				value, _, err := c.follow(pattern, item)
+				value, _, err := follow(c, pattern, item)
 				if err != nil {
 					return err
 				}
@@ -319,7 +319,7 @@ func (c *Call) storeSorted(items [][]byte, o *sortOptions) error {
 		return err
 	}
 	if len(items) > 0 {
-		err = c.storeList(&s, items)
+		err = storeList(c.View, &s, items)
 		c.notify(eventList, "sortstore", o.store)
 		return err
 	}

@@ -9,10 +9,10 @@ import (
 
 // Errors of XADD.
 const (
-	errAddZero      = Error("ERR The ID specified in XADD must be greater than 0-0")
-	errAddExhausted = Error("ERR The stream has exhausted the last possible ID, unable to add more items")
-	errAddSmaller   = Error("ERR The ID specified in XADD is equal or smaller than the target stream top item")
-	errAddTooLarge  = Error("ERR Elements are too large to be stored")
+	errAddZero      = resp.Error("ERR The ID specified in XADD must be greater than 0-0")
+	errAddExhausted = resp.Error("ERR The stream has exhausted the last possible ID, unable to add more items")
+	errAddSmaller   = resp.Error("ERR The ID specified in XADD is equal or smaller than the target stream top item")
+	errAddTooLarge  = resp.Error("ERR Elements are too large to be stored")
 )
 
 // streamAddition is what XADD is asked for.
@@ -98,7 +98,7 @@ func xAdd(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s, st, err := c.openStream(c.Args[0])
+	s, st, err := openStream(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -113,17 +113,17 @@ func xAdd(c *Call) error {
 	if tooLarge(a.fields) {
 		return errAddTooLarge
 	}
-	if err := c.addEntry(&s, &st, id, a.fields); err != nil {
+	if err := addEntry(c.View, &s, &st, id, a.fields); err != nil {
 		return err
 	}
 	replyID(&c.Reply, id)
 	var trimmed int64
 	if a.trim.by != noTrim {
-		if trimmed, err = c.trim(&s, &st, &a.trim); err != nil {
+		if trimmed, err = trim(c, &s, &st, &a.trim); err != nil {
 			return err
 		}
 	}
-	err = c.writeStream(&s, &st)
+	err = writeStream(c.View, &s, &st)
 	c.notify(eventStream, "xadd", c.Args[0])
 	if trimmed > 0 {
 		c.notify(eventStream, "xtrim", c.Args[0])
@@ -132,23 +132,23 @@ func xAdd(c *Call) error {
 }
 
 // addEntry stores an entry behind all others. The caller writes the key.
-func (v *View) addEntry(s *slot, st *stream, id streamID, fields [][]byte) error {
-	return v.putEntry(s, st, id, fields, st.beginsNode(s.key.Length, id, fields))
+func addEntry(v *View, s *slot, st *stream, id streamID, fields [][]byte) error {
+	return putEntry(v, s, st, id, fields, st.beginsNode(s.key.Length, id, fields))
 }
 
 // putEntry stores an entry whose node is accounted for.
-func (v *View) putEntry(s *slot, st *stream, id streamID, fields [][]byte, begins bool) error {
+func putEntry(v *View, s *slot, st *stream, id streamID, fields [][]byte, begins bool) error {
 	if s.key.Length == 0 {
 		st.first = id
 	}
 	st.last = id
 	st.added++
 	s.key.Length++
-	return v.Tx.Put(v.elements, v.entryID(s.key.UID, id), newStreamEntry(fields, begins))
+	return v.Tx.Put(v.elements, entryID(v, s.key.UID, id), newStreamEntry(fields, begins))
 }
 
 func xDel(c *Call) error {
-	s, st, err := c.openStream(c.Args[0])
+	s, st, err := openStream(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func xDel(c *Call) error {
 	}
 	n := int64(0)
 	for _, id := range ids {
-		had, err := c.deleteEntry(&s, &st, id)
+		had, err := deleteEntry(c.View, &s, &st, id)
 		if err != nil {
 			return err
 		}
@@ -175,19 +175,19 @@ func xDel(c *Call) error {
 		return nil
 	}
 	c.notify(eventStream, "xdel", c.Args[0])
-	return c.writeStream(&s, &st)
+	return writeStream(c.View, &s, &st)
 }
 
 // deleteEntry deletes an entry from anywhere, and says whether it was there.
 // The caller writes the key.
-func (v *View) deleteEntry(s *slot, st *stream, id streamID) (had bool, err error) {
-	e, ok, err := v.entryAt(&s.key, st, id)
+func deleteEntry(v *View, s *slot, st *stream, id streamID) (had bool, err error) {
+	e, ok, err := entryAt(v, &s.key, st, id)
 	if err != nil || !ok {
 		return false, err
 	}
 	first := id == st.first
 	if first || e.begins {
-		if err := v.passNode(s, st, id, first); err != nil {
+		if err := passNode(v, s, st, id, first); err != nil {
 			return false, err
 		}
 	}
@@ -200,13 +200,13 @@ func (v *View) deleteEntry(s *slot, st *stream, id streamID) (had bool, err erro
 	if st.deleted.less(id) {
 		st.deleted = id
 	}
-	return true, v.Tx.Delete(v.elements, v.entryID(s.key.UID, id), nil)
+	return true, v.Tx.Delete(v.elements, entryID(v, s.key.UID, id), nil)
 }
 
 // passNode makes the entry after a node's first entry, which is about to go,
 // the first of that node; or the node goes with it, if it has no other.
-func (v *View) passNode(s *slot, st *stream, id streamID, first bool) error {
-	e, ok, err := v.entryAfter(&s.key, st, id)
+func passNode(v *View, s *slot, st *stream, id streamID, first bool) error {
+	e, ok, err := entryAfter(v, &s.key, st, id)
 	switch {
 	case err != nil:
 		return err
@@ -220,16 +220,16 @@ func (v *View) passNode(s *slot, st *stream, id streamID, first bool) error {
 	case e.begins:
 		st.nodes--
 	case !first:
-		return v.Tx.Put(v.elements, v.entryID(s.key.UID, e.id), e.begun())
+		return v.Tx.Put(v.elements, entryID(v, s.key.UID, e.id), e.begun())
 	}
 	return nil
 }
 
 // Errors of XSETID.
 const (
-	errSetDeleted = Error("ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id")
-	errSetSmaller = Error("ERR The ID specified in XSETID is smaller than the target stream top item")
-	errSetAdded   = Error("ERR The entries_added specified in XSETID is smaller than the target stream length")
+	errSetDeleted = resp.Error("ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id")
+	errSetSmaller = resp.Error("ERR The ID specified in XSETID is smaller than the target stream top item")
+	errSetAdded   = resp.Error("ERR The entries_added specified in XSETID is smaller than the target stream length")
 )
 
 // streamSettings are what XSETID sets.
@@ -253,7 +253,7 @@ func parseStreamSettings(args [][]byte) (o streamSettings, err error) {
 				return o, errNotInteger
 			}
 			if o.added < 0 {
-				return o, Error("ERR entries_added must be positive")
+				return o, resp.Error("ERR entries_added must be positive")
 			}
 		case is(args[i], "MAXDELETEDID"):
 			if o.deleted, err = parseID(args[i+1], 0); err != nil {
@@ -274,14 +274,14 @@ func xSetID(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s, st, err := c.openStream(c.Args[0])
+	s, st, err := openStream(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
 	if !s.live {
 		return errNoSuchKey
 	}
-	top, err := c.lastEntry(&s.key, &st)
+	top, err := lastEntry(c.View, &s.key, &st)
 	switch {
 	case err != nil:
 		return err
@@ -299,5 +299,5 @@ func xSetID(c *Call) error {
 	}
 	c.Reply.Simple("OK")
 	c.notify(eventStream, "xsetid", c.Args[0])
-	return c.writeStream(&s, &st)
+	return writeStream(c.View, &s, &st)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func xClaim(c *Call) error {
-	s, st, g, err := c.claimedGroup()
+	s, st, g, err := claimedGroup(c)
 	if err != nil {
 		return err
 	}
@@ -15,7 +15,7 @@ func xClaim(c *Call) error {
 	if err != nil {
 		return err
 	}
-	l := c.openGroupLedger(c.Args[0], &s.key, g)
+	l := openGroupLedger(c.View, c.Args[0], &s.key, g)
 	if l.group.last.less(o.last) {
 		l.group.last, l.changed = o.last, true
 	}
@@ -24,7 +24,7 @@ func xClaim(c *Call) error {
 	}
 	start, n := len(c.Reply.Buf), 0
 	for _, id := range ids {
-		claimed, err := c.claimOne(l, &s.key, &st, id, &o)
+		claimed, err := claimOne(c, l, &s.key, &st, id, &o)
 		if err != nil {
 			return err
 		}
@@ -33,18 +33,18 @@ func xClaim(c *Call) error {
 		}
 	}
 	insertHeader(&c.Reply, start, '*', n)
-	return c.writeGroupLedger(l, &s, &st)
+	return writeGroupLedger(c, l, &s, &st)
 }
 
 // claimOne gives an entry to the consumer and replies it, if it is pending for
 // long enough. One that was deleted is not pending any more. The consumer is
 // made when it gets its first.
-func (c *Call) claimOne(l *groupLedger, k *keyDoc, st *stream, id streamID, o *streamClaim) (claimed bool, err error) {
-	d, pending, err := c.findPending(l.uid, &l.group, id)
+func claimOne(c *Call, l *groupLedger, k *keyDoc, st *stream, id streamID, o *streamClaim) (claimed bool, err error) {
+	d, pending, err := findPending(c.View, l.uid, &l.group, id)
 	if err != nil {
 		return false, err
 	}
-	e, ok, err := c.entryAt(k, st, id)
+	e, ok, err := entryAt(c.View, k, st, id)
 	switch {
 	case err != nil:
 		return false, err
@@ -65,12 +65,12 @@ func (c *Call) claimOne(l *groupLedger, k *keyDoc, st *stream, id streamID, o *s
 	} else if !o.justID {
 		next.count = nextCount(d.count)
 	}
-	return true, c.giveClaimed(l, was, next, &e, o.justID)
+	return true, giveClaimed(c, l, was, next, &e, o.justID)
 }
 
 // giveClaimed gives an entry to the consumer, who is made if it is not there,
 // and replies it.
-func (c *Call) giveClaimed(l *groupLedger, was *pendingEntry, next pendingEntry, e *streamEntry, justID bool) error {
+func giveClaimed(c *Call, l *groupLedger, was *pendingEntry, next pendingEntry, e *streamEntry, justID bool) error {
 	m, _, err := l.join(c.Args[2])
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func parseAutoClaim(c *Call) (o streamClaim, err error) {
 			i++
 			var ok bool
 			if o.count, ok = resp.ParseInt(args[i]); !ok || o.count < 1 || o.count > maxClaims {
-				return o, Error("ERR COUNT must be > 0")
+				return o, resp.Error("ERR COUNT must be > 0")
 			}
 		case is(args[i], "JUSTID"):
 			o.justID = true
@@ -125,11 +125,11 @@ func xAutoClaim(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s, st, g, err := c.claimedGroup()
+	s, st, g, err := claimedGroup(c)
 	if err != nil {
 		return err
 	}
-	l := c.openGroupLedger(c.Args[0], &s.key, g)
+	l := openGroupLedger(c.View, c.Args[0], &s.key, g)
 	w := claimWalk{c: c, l: l, k: &s.key, st: &st, o: &o}
 	w.attempts = o.count * claimAttempts
 	w.left = o.count
@@ -147,7 +147,7 @@ func xAutoClaim(c *Call) error {
 	for _, id := range w.deleted {
 		replyID(&c.Reply, id)
 	}
-	return c.writeGroupLedger(l, &s, &st)
+	return writeGroupLedger(c, l, &s, &st)
 }
 
 // claimWalk is a run of XAUTOCLAIM over the pending entries.
@@ -171,7 +171,7 @@ func (w *claimWalk) walk() error {
 	for {
 		var batch []pendingEntry
 		within := idSpan{w.next, greatestID}
-		for d, err := range w.c.eachPending(w.l.uid, &w.l.group, nil, within, false, trimBatch) {
+		for d, err := range eachPending(w.c.View, w.l.uid, &w.l.group, nil, within, false, trimBatch) {
 			if err != nil {
 				return err
 			}
@@ -198,7 +198,7 @@ func (w *claimWalk) walk() error {
 
 // claim takes one pending entry.
 func (w *claimWalk) claim(d *pendingEntry) error {
-	e, ok, err := w.c.entryAt(w.k, w.st, d.id)
+	e, ok, err := entryAt(w.c.View, w.k, w.st, d.id)
 	if err != nil {
 		return err
 	}
@@ -217,5 +217,5 @@ func (w *claimWalk) claim(d *pendingEntry) error {
 	}
 	w.left--
 	w.claimed++
-	return w.c.giveClaimed(w.l, d, next, &e, w.o.justID)
+	return giveClaimed(w.c, w.l, d, next, &e, w.o.justID)
 }

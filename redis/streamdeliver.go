@@ -1,11 +1,15 @@
 package redis
 
-import "math"
+import (
+	"math"
+
+	"github.com/firndb/firn/resp"
+)
 
 // Errors of an XREADGROUP whose client has waited.
 const (
-	errGroupGone  = Error("NOGROUP the consumer group this client was blocked on no longer exists")
-	errStreamGone = Error("UNBLOCKED the stream key no longer exists")
+	errGroupGone  = resp.Error("NOGROUP the consumer group this client was blocked on no longer exists")
+	errStreamGone = resp.Error("UNBLOCKED the stream key no longer exists")
 )
 
 // deliverNew is what a stream is read after with the id >: what the group has
@@ -21,21 +25,21 @@ func xReadGroup(c *Call) error {
 	}
 	after := make([]streamID, len(r.keys))
 	for i := range r.keys {
-		if after[i], err = c.checkReadID(&r, i); err != nil {
+		if after[i], err = checkReadID(c, &r, i); err != nil {
 			return err
 		}
 	}
-	served, err := c.replyStreamSources(&r, func(i int) (bool, error) {
-		return c.deliverFrom(&r, r.keys[i], after[i])
+	served, err := replyStreamSources(c, &r, func(i int) (bool, error) {
+		return deliverFrom(c, &r, r.keys[i], after[i])
 	})
 	if err == nil && served == 0 {
-		return c.waitForEntries(&r, nil)
+		return waitForEntries(c, &r, nil)
 	}
 	return err
 }
 
 // checkReadID reads the i-th id, and checks that its stream has the group.
-func (c *Call) checkReadID(r *streamReading, i int) (after streamID, err error) {
+func checkReadID(c *Call, r *streamReading, i int) (after streamID, err error) {
 	k, ok, err := c.findKind(r.keys[i], kindStream)
 	if c.Waited && (err == errWrongType || err == nil && !ok) {
 		return after, errStreamGone
@@ -44,7 +48,7 @@ func (c *Call) checkReadID(r *streamReading, i int) (after streamID, err error) 
 		return after, err
 	}
 	if ok {
-		if _, ok, err = c.findStreamGroup(&k, r.group); err != nil {
+		if _, ok, err = findStreamGroup(c.View, &k, r.group); err != nil {
 			return after, err
 		}
 	}
@@ -64,22 +68,22 @@ func (c *Call) checkReadID(r *streamReading, i int) (after streamID, err error) 
 // deliverFrom replies a stream's name and entries for the consumer: new ones,
 // which are pending from then on, or those after an id that are pending
 // already. It writes nothing if there is nothing new.
-func (c *Call) deliverFrom(r *streamReading, key []byte, after streamID) (some bool, err error) {
-	s, st, err := c.openStream(key)
+func deliverFrom(c *Call, r *streamReading, key []byte, after streamID) (some bool, err error) {
+	s, st, err := openStream(c.View, key)
 	if err != nil {
 		return false, err
 	}
-	g, _, err := c.findStreamGroup(&s.key, r.group)
+	g, _, err := findStreamGroup(c.View, &s.key, r.group)
 	if err != nil {
 		return false, err
 	}
-	l := c.openGroupLedger(key, &s.key, g)
+	l := openGroupLedger(c.View, key, &s.key, g)
 	start := len(c.Reply.Buf)
-	c.beginStreamSource(key)
+	beginStreamSource(c, key)
 	if after == deliverNew {
-		some, err = c.deliverNew(l, &s.key, &st, r)
+		some, err = deliverUnread(c, l, &s.key, &st, r)
 	} else {
-		some, err = true, c.deliverAgain(l, &s.key, &st, r, after)
+		some, err = true, deliverAgain(c, l, &s.key, &st, r, after)
 	}
 	if !some {
 		c.Reply.Buf = c.Reply.Buf[:start]
@@ -87,11 +91,11 @@ func (c *Call) deliverFrom(r *streamReading, key []byte, after streamID) (some b
 	if err != nil {
 		return some, err
 	}
-	return some, c.writeGroupLedger(l, &s, &st)
+	return some, writeGroupLedger(c, l, &s, &st)
 }
 
-// deliverNew replies the entries after the group's last.
-func (c *Call) deliverNew(l *groupLedger, k *keyDoc, st *stream, r *streamReading) (some bool, err error) {
+// deliverUnread replies the entries after the group's last.
+func deliverUnread(c *Call, l *groupLedger, k *keyDoc, st *stream, r *streamReading) (some bool, err error) {
 	g := &l.group
 	from, ok := g.last.next()
 	if !ok || !g.last.less(st.last) {
@@ -99,14 +103,14 @@ func (c *Call) deliverNew(l *groupLedger, k *keyDoc, st *stream, r *streamReadin
 	}
 	var m *groupMember
 	start, n := len(c.Reply.Buf), 0
-	for e, err := range c.streamEntries(k, st, idSpan{from, st.last}, false, r.count) {
+	for e, err := range streamEntries(c.View, k, st, idSpan{from, st.last}, false, r.count) {
 		if err == nil && m == nil {
 			if m, _, err = l.join(r.consumer); err == nil {
 				l.touch(m)
 			}
 		}
 		if err == nil {
-			err = c.deliver(l, m, k, st, &e, r.noAck)
+			err = deliver(c, l, m, k, st, &e, r.noAck)
 		}
 		if err != nil {
 			return false, err
@@ -118,13 +122,13 @@ func (c *Call) deliverNew(l *groupLedger, k *keyDoc, st *stream, r *streamReadin
 }
 
 // deliver replies a new entry and makes it pending.
-func (c *Call) deliver(l *groupLedger, m *groupMember, k *keyDoc, st *stream, e *streamEntry, noAck bool) error {
+func deliver(c *Call, l *groupLedger, m *groupMember, k *keyDoc, st *stream, e *streamEntry, noAck bool) error {
 	l.group.advance(st, k.Length, e.id)
 	if err := replyEntry(&c.Reply, e); err != nil || noAck {
 		return err
 	}
 	var was *pendingEntry
-	d, ok, err := c.findPending(l.uid, &l.group, e.id)
+	d, ok, err := findPending(c.View, l.uid, &l.group, e.id)
 	if err != nil {
 		return err
 	}
@@ -136,7 +140,7 @@ func (c *Call) deliver(l *groupLedger, m *groupMember, k *keyDoc, st *stream, e 
 
 // deliverAgain replies what is pending with the consumer after an id. An
 // entry that was deleted has null fields.
-func (c *Call) deliverAgain(l *groupLedger, k *keyDoc, st *stream, r *streamReading, after streamID) error {
+func deliverAgain(c *Call, l *groupLedger, k *keyDoc, st *stream, r *streamReading, after streamID) error {
 	m, _, err := l.join(r.consumer)
 	if err != nil {
 		return err
@@ -144,7 +148,7 @@ func (c *Call) deliverAgain(l *groupLedger, k *keyDoc, st *stream, r *streamRead
 	from, _ := after.next()
 	limit := int(min(r.count, math.MaxInt))
 	var pending []pendingEntry
-	for d, err := range c.eachPending(l.uid, &l.group, &m.streamConsumer, idSpan{from, greatestID}, false, limit) {
+	for d, err := range eachPending(c.View, l.uid, &l.group, &m.streamConsumer, idSpan{from, greatestID}, false, limit) {
 		if err != nil {
 			return err
 		}
@@ -153,7 +157,7 @@ func (c *Call) deliverAgain(l *groupLedger, k *keyDoc, st *stream, r *streamRead
 	c.Reply.Array(len(pending))
 	for i := range pending {
 		d := &pending[i]
-		e, ok, err := c.entryAt(k, st, d.id)
+		e, ok, err := entryAt(c.View, k, st, d.id)
 		if err != nil {
 			return err
 		}

@@ -105,16 +105,16 @@ func parseStream(k *keyDoc) (stream, error) {
 	d := decoder{b: k.Value}
 	var st stream
 	d.expect(0x90 | streamElements)
-	st.last = d.id()
+	st.last = decoderID(&d)
 	base := st.last.ms
-	st.first, st.deleted = d.idBefore(base), d.idBefore(base)
+	st.first, st.deleted = decoderIDBefore(&d, base), decoderIDBefore(&d, base)
 	st.added, st.groups, st.serial, st.nodes = d.int(), d.int(), d.int(), d.int()
-	st.node.first, st.node.last = d.idBefore(base), d.idBefore(base)
+	st.node.first, st.node.last = decoderIDBefore(&d, base), decoderIDBefore(&d, base)
 	st.node.entries, st.node.bytes = d.int(), d.int()
 	fields := d.int()
 	st.node.fields = uint32(fields)
 	st.head.entries = d.int()
-	st.head.last = d.idBefore(base)
+	st.head.last = decoderIDBefore(&d, base)
 	if d.bad || len(d.b) > 0 || fields > math.MaxUint32 {
 		return stream{}, fmt.Errorf("stream %d/%d: %w", k.UID.TS, k.UID.N, errDamaged)
 	}
@@ -130,8 +130,8 @@ func (d *decoder) uint() uint64 {
 	return uint64(d.int())
 }
 
-// id undoes appendIDPair without a base.
-func (d *decoder) id() streamID {
+// decoderID undoes appendIDPair without a base.
+func decoderID(d *decoder) streamID {
 	if code := d.byte(); code == 0xc0 {
 		return streamID{}
 	} else if code != 0x92 {
@@ -140,18 +140,18 @@ func (d *decoder) id() streamID {
 	return streamID{d.uint(), d.uint()}
 }
 
-// idBefore undoes appendIDPair with a base.
-func (d *decoder) idBefore(base uint64) streamID {
+// decoderIDBefore undoes appendIDPair with a base.
+func decoderIDBefore(d *decoder, base uint64) streamID {
 	if len(d.b) > 0 && d.b[0] == 0xc0 {
 		d.byte()
 		return streamID{}
 	}
-	id := d.id()
+	id := decoderID(d)
 	return streamID{base - id.ms, id.seq}
 }
 
 // findStream reads the stream at a key; ok is false if there is none.
-func (v *View) findStream(key []byte) (k keyDoc, st stream, ok bool, err error) {
+func findStream(v *View, key []byte) (k keyDoc, st stream, ok bool, err error) {
 	if k, ok, err = v.findKind(key, kindStream); err != nil || !ok {
 		return k, st, false, err
 	}
@@ -161,7 +161,7 @@ func (v *View) findStream(key []byte) (k keyDoc, st stream, ok bool, err error) 
 
 // openStream opens a key to change the stream at it. One that is not live is
 // ready to become an empty stream.
-func (v *View) openStream(key []byte) (s slot, st stream, err error) {
+func openStream(v *View, key []byte) (s slot, st stream, err error) {
 	if s, err = v.openKind(key, kindStream); err != nil {
 		return s, st, err
 	}
@@ -174,7 +174,7 @@ func (v *View) openStream(key []byte) (s slot, st stream, err error) {
 }
 
 // writeStream stores the key document of a stream.
-func (v *View) writeStream(s *slot, st *stream) error {
+func writeStream(v *View, s *slot, st *stream) error {
 	s.key.Value = v.keep(st.appendTo(v.room()))
 	return v.write(s, s.key)
 }

@@ -4,9 +4,9 @@ import "github.com/firndb/firn/resp"
 
 // Errors of XGROUP.
 const (
-	errGroupKey    = Error("ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.")
-	errGroupExists = Error("BUSYGROUP Consumer Group name already exists")
-	errGroupRead   = Error("ERR value for ENTRIESREAD must be positive or -1")
+	errGroupKey    = resp.Error("ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.")
+	errGroupExists = resp.Error("BUSYGROUP Consumer Group name already exists")
+	errGroupRead   = resp.Error("ERR value for ENTRIESREAD must be positive or -1")
 )
 
 // streamGroupOptions are those of CREATE and SETID.
@@ -40,17 +40,17 @@ func parseStreamGroupOptions(c *Call, sub string) (o streamGroupOptions, err err
 
 // openGroup opens the stream and the group that a command begins with; ok is
 // false if one of them is not there.
-func (c *Call) openGroup() (s slot, st stream, g streamGroup, ok bool, err error) {
-	if s, st, err = c.openStream(c.Args[0]); err != nil || !s.live {
+func openGroup(c *Call) (s slot, st stream, g streamGroup, ok bool, err error) {
+	if s, st, err = openStream(c.View, c.Args[0]); err != nil || !s.live {
 		return s, st, g, false, err
 	}
-	g, ok, err = c.findStreamGroup(&s.key, c.Args[1])
+	g, ok, err = findStreamGroup(c.View, &s.key, c.Args[1])
 	return s, st, g, ok, err
 }
 
 // openStreamGroup is openGroup for an XGROUP subcommand that needs both.
-func (c *Call) openStreamGroup() (s slot, st stream, g streamGroup, err error) {
-	s, st, g, ok, err := c.openGroup()
+func openStreamGroup(c *Call) (s slot, st stream, g streamGroup, err error) {
+	s, st, g, ok, err := openGroup(c)
 	switch {
 	case err != nil || ok:
 	case !s.live:
@@ -62,7 +62,7 @@ func (c *Call) openStreamGroup() (s slot, st stream, g streamGroup, err error) {
 }
 
 func noConsumerGroup(key, name []byte) error {
-	return Error("NOGROUP No such consumer group '" + string(cutAtZero(name)) + "' for key name '" + string(cutAtZero(key)) + "'")
+	return resp.Error("NOGROUP No such consumer group '" + string(cutAtZero(name)) + "' for key name '" + string(cutAtZero(key)) + "'")
 }
 
 // groupCreateArgs and groupSetArgs are the most arguments that the
@@ -77,7 +77,7 @@ func xGroupCreate(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s, st, err := c.openStream(c.Args[0])
+	s, st, err := openStream(c.View, c.Args[0])
 	switch {
 	case err != nil:
 		return err
@@ -92,7 +92,7 @@ func xGroupCreate(c *Call) error {
 			return err
 		}
 	}
-	_, exists, err := c.findStreamGroup(&s.key, c.Args[1])
+	_, exists, err := findStreamGroup(c.View, &s.key, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func xGroupCreate(c *Call) error {
 	st.groups++
 	st.serial++
 	g := streamGroup{serial: st.serial, last: last, read: o.read}
-	if err := c.Tx.Put(c.groups, c.groupID(s.key.UID, c.Args[1]), g.encode()); err != nil {
+	if err := c.Tx.Put(c.groups, groupID(c.View, s.key.UID, c.Args[1]), g.encode()); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
-	err = c.writeStream(&s, &st)
+	err = writeStream(c.View, &s, &st)
 	c.notify(eventStream, "xgroup-create", c.Args[0])
 	return err
 }
@@ -116,7 +116,7 @@ func xGroupSetID(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s, st, g, err := c.openStreamGroup()
+	s, st, g, err := openStreamGroup(c)
 	if err != nil {
 		return err
 	}
@@ -129,16 +129,16 @@ func xGroupSetID(c *Call) error {
 			return err
 		}
 	}
-	if err := c.Tx.Put(c.groups, c.groupID(s.key.UID, g.name), g.encode()); err != nil {
+	if err := c.Tx.Put(c.groups, groupID(c.View, s.key.UID, g.name), g.encode()); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
 	c.notify(eventStream, "xgroup-setid", c.Args[0])
-	return c.writeStream(&s, &st)
+	return writeStream(c.View, &s, &st)
 }
 
 func xGroupDestroy(c *Call) error {
-	s, st, g, ok, err := c.openGroup()
+	s, st, g, ok, err := openGroup(c)
 	if err != nil {
 		return err
 	}
@@ -149,34 +149,34 @@ func xGroupDestroy(c *Call) error {
 	if !ok {
 		return nil
 	}
-	if err := c.openGroupLedger(c.Args[0], &s.key, g).destroy(); err != nil {
+	if err := openGroupLedger(c.View, c.Args[0], &s.key, g).destroy(); err != nil {
 		return err
 	}
 	st.groups--
 	c.notify(eventStream, "xgroup-destroy", c.Args[0])
-	return c.writeStream(&s, &st)
+	return writeStream(c.View, &s, &st)
 }
 
 func xGroupCreateConsumer(c *Call) error {
-	s, st, g, err := c.openStreamGroup()
+	s, st, g, err := openStreamGroup(c)
 	if err != nil {
 		return err
 	}
-	l := c.openGroupLedger(c.Args[0], &s.key, g)
+	l := openGroupLedger(c.View, c.Args[0], &s.key, g)
 	_, made, err := l.join(c.Args[2])
 	if err != nil {
 		return err
 	}
 	replyFlag(c, made)
-	return c.writeGroupLedger(l, &s, &st)
+	return writeGroupLedger(c, l, &s, &st)
 }
 
 func xGroupDelConsumer(c *Call) error {
-	s, st, g, err := c.openStreamGroup()
+	s, st, g, err := openStreamGroup(c)
 	if err != nil {
 		return err
 	}
-	l := c.openGroupLedger(c.Args[0], &s.key, g)
+	l := openGroupLedger(c.View, c.Args[0], &s.key, g)
 	m, err := l.find(c.Args[2])
 	if err != nil {
 		return err
@@ -191,18 +191,18 @@ func xGroupDelConsumer(c *Call) error {
 	}
 	c.Reply.Int(n)
 	c.notify(eventStream, "xgroup-delconsumer", c.Args[0])
-	return c.writeGroupLedger(l, &s, &st)
+	return writeGroupLedger(c, l, &s, &st)
 }
 
 // writeGroupLedger stores a group that a command has changed, and the key.
-func (c *Call) writeGroupLedger(l *groupLedger, s *slot, st *stream) error {
+func writeGroupLedger(c *Call, l *groupLedger, s *slot, st *stream) error {
 	if !l.changed {
 		return nil
 	}
 	if err := l.write(); err != nil {
 		return err
 	}
-	return c.writeStream(s, st)
+	return writeStream(c.View, s, st)
 }
 
 func xGroupHelp(c *Call) error {

@@ -129,22 +129,22 @@ func (p *pendingBounds) appendTo(b []byte) []byte {
 	return appendUint(b, uint64(p.stale))
 }
 
-func (d *decoder) pendingBounds() pendingBounds {
-	return pendingBounds{d.int(), d.id(), d.id(), d.int()}
+func decoderPendingBounds(d *decoder) pendingBounds {
+	return pendingBounds{d.int(), decoderID(d), decoderID(d), d.int()}
 }
 
 func parseGroup(doc *firn.Document, name []byte) (streamGroup, error) {
 	d := decoder{b: doc.Value}
 	d.expect(0x98)
-	g := streamGroup{name: name, serial: d.int(), last: d.id(), read: int64(d.uint()) - 1, consumers: d.int(), pending: d.pendingBounds()}
-	return g, d.end(doc)
+	g := streamGroup{name: name, serial: d.int(), last: decoderID(&d), read: int64(d.uint()) - 1, consumers: d.int(), pending: decoderPendingBounds(&d)}
+	return g, decoderEnd(&d, doc)
 }
 
 func parseConsumer(doc *firn.Document, name []byte) (streamConsumer, error) {
 	d := decoder{b: doc.Value}
 	d.expect(0x95)
-	m := streamConsumer{name: name, seen: d.int(), pending: d.pendingBounds()}
-	return m, d.end(doc)
+	m := streamConsumer{name: name, seen: d.int(), pending: decoderPendingBounds(&d)}
+	return m, decoderEnd(&d, doc)
 }
 
 func parsePending(doc *firn.Document, id streamID) (pendingEntry, error) {
@@ -154,11 +154,11 @@ func parsePending(doc *firn.Document, id streamID) (pendingEntry, error) {
 	if p.consumer == nil {
 		d.bad = true
 	}
-	return p, d.end(doc)
+	return p, decoderEnd(&d, doc)
 }
 
-// end is errDamaged unless the document was read to its end.
-func (d *decoder) end(doc *firn.Document) error {
+// decoderEnd is errDamaged unless the document was read to its end.
+func decoderEnd(d *decoder, doc *firn.Document) error {
 	if d.bad || len(d.b) > 0 {
 		return fmt.Errorf("group document %q at %d: %w", doc.ID, doc.TS, errDamaged)
 	}
@@ -184,12 +184,12 @@ func pendingKeys(id string, value []byte, add func(key []byte)) {
 }
 
 // groupID is the id of a group's document.
-func (v *View) groupID(u uid, name []byte) []byte {
+func groupID(v *View, u uid, name []byte) []byte {
 	return v.keep(tuple.AppendBytes(tuple.AppendInt(appendUID(v.room(), u), 0), name))
 }
 
 // partID is where the ids of a part of a group begin.
-func (v *View) partID(u uid, serial, part int64) []byte {
+func partID(v *View, u uid, serial, part int64) []byte {
 	return v.keep(appendPart(v.room(), u, serial, part))
 }
 
@@ -197,17 +197,17 @@ func appendPart(dst []byte, u uid, serial, part int64) []byte {
 	return tuple.AppendInt(tuple.AppendInt(appendUID(dst, u), serial), part)
 }
 
-func (v *View) consumerID(u uid, serial int64, name []byte) []byte {
+func consumerID(v *View, u uid, serial int64, name []byte) []byte {
 	return v.keep(tuple.AppendBytes(appendPart(v.room(), u, serial, partConsumers), name))
 }
 
-func (v *View) pendingID(u uid, serial int64, id streamID) []byte {
+func pendingID(v *View, u uid, serial int64, id streamID) []byte {
 	return v.keep(id.appendKey(appendPart(v.room(), u, serial, partPending)))
 }
 
 // findStreamGroup reads a group of a stream; ok is false if it is not there.
-func (v *View) findStreamGroup(k *keyDoc, name []byte) (g streamGroup, ok bool, err error) {
-	doc, err := v.R.Get(v.groups, v.groupID(k.UID, name))
+func findStreamGroup(v *View, k *keyDoc, name []byte) (g streamGroup, ok bool, err error) {
+	doc, err := v.R.Get(v.groups, groupID(v, k.UID, name))
 	if err == firn.ErrNotFound {
 		return streamGroup{}, false, nil
 	}
@@ -218,8 +218,8 @@ func (v *View) findStreamGroup(k *keyDoc, name []byte) (g streamGroup, ok bool, 
 }
 
 // findStreamConsumer reads a consumer of a group; ok is false if it is not there.
-func (v *View) findStreamConsumer(u uid, serial int64, name []byte) (m streamConsumer, ok bool, err error) {
-	doc, err := v.R.Get(v.groups, v.consumerID(u, serial, name))
+func findStreamConsumer(v *View, u uid, serial int64, name []byte) (m streamConsumer, ok bool, err error) {
+	doc, err := v.R.Get(v.groups, consumerID(v, u, serial, name))
 	if err == firn.ErrNotFound {
 		return streamConsumer{}, false, nil
 	}
@@ -231,11 +231,11 @@ func (v *View) findStreamConsumer(u uid, serial int64, name []byte) (m streamCon
 
 // findPending reads a pending entry of a group; ok is false if the entry is
 // not pending.
-func (v *View) findPending(u uid, g *streamGroup, id streamID) (d pendingEntry, ok bool, err error) {
+func findPending(v *View, u uid, g *streamGroup, id streamID) (d pendingEntry, ok bool, err error) {
 	if g.pending.count == 0 || id.less(g.pending.low) || g.pending.high.less(id) {
 		return d, false, nil
 	}
-	doc, err := v.R.Get(v.groups, v.pendingID(u, g.serial, id))
+	doc, err := v.R.Get(v.groups, pendingID(v, u, g.serial, id))
 	if err == firn.ErrNotFound {
 		return d, false, nil
 	}
@@ -246,7 +246,7 @@ func (v *View) findPending(u uid, g *streamGroup, id streamID) (d pendingEntry, 
 }
 
 // streamGroups walks over the groups of a stream in the order of their names.
-func (v *View) streamGroups(k *keyDoc) iter.Seq2[streamGroup, error] {
+func streamGroups(v *View, k *keyDoc) iter.Seq2[streamGroup, error] {
 	return func(yield func(streamGroup, error) bool) {
 		prefix := slices.Clone(tuple.AppendInt(v.prefixOf(k.UID), 0))
 		for item, err := range v.R.Scan(firn.Range{Index: v.groups.ByID(), Prefix: prefix}) {
@@ -265,9 +265,9 @@ func (v *View) streamGroups(k *keyDoc) iter.Seq2[streamGroup, error] {
 }
 
 // groupConsumers walks over the consumers of a group in the order of their names.
-func (v *View) groupConsumers(u uid, g *streamGroup) iter.Seq2[streamConsumer, error] {
+func groupConsumers(v *View, u uid, g *streamGroup) iter.Seq2[streamConsumer, error] {
 	return func(yield func(streamConsumer, error) bool) {
-		prefix := slices.Clone(v.partID(u, g.serial, partConsumers))
+		prefix := slices.Clone(partID(v, u, g.serial, partConsumers))
 		for item, err := range v.R.Scan(firn.Range{Index: v.groups.ByID(), Prefix: prefix}) {
 			var m streamConsumer
 			if err == nil {
@@ -285,10 +285,10 @@ func (v *View) groupConsumers(u uid, g *streamGroup) iter.Seq2[streamConsumer, e
 
 // eachPending walks over the entries that are pending in a group, or, if m is
 // not nil, with a consumer, in an interval.
-func (v *View) eachPending(u uid, g *streamGroup, m *streamConsumer, s idSpan, reverse bool, limit int) iter.Seq2[pendingEntry, error] {
+func eachPending(v *View, u uid, g *streamGroup, m *streamConsumer, s idSpan, reverse bool, limit int) iter.Seq2[pendingEntry, error] {
 	r := firn.Range{Index: v.groups.ByID(), Reverse: reverse, Limit: limit}
 	bounds := &g.pending
-	prefix := slices.Clone(v.partID(u, g.serial, partPending))
+	prefix := slices.Clone(partID(v, u, g.serial, partPending))
 	if m != nil {
 		r.Index, bounds = v.byConsumer, &m.pending
 		prefix = tuple.AppendBytes(tuple.AppendInt(appendUID(nil, u), g.serial), m.name)

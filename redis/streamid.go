@@ -102,7 +102,7 @@ func takeKeyNumber(key string) (n uint64, rest string, ok bool) {
 }
 
 // errStreamID is the answer to a malformed id.
-const errStreamID = Error("ERR Invalid stream ID specified as stream command argument")
+const errStreamID = resp.Error("ERR Invalid stream ID specified as stream command argument")
 
 // maxIDArgBytes is the longest argument that Redis looks for an id in.
 const maxIDArgBytes = 127
@@ -196,8 +196,8 @@ func parseIDNumber(b []byte) (uint64, bool) {
 
 // Errors of the ends of an interval.
 const (
-	errIntervalStart = Error("ERR invalid start ID for the interval")
-	errIntervalEnd   = Error("ERR invalid end ID for the interval")
+	errIntervalStart = resp.Error("ERR invalid start ID for the interval")
+	errIntervalEnd   = resp.Error("ERR invalid end ID for the interval")
 )
 
 // parseFirstID reads the first id of an interval; one behind a ( is excluded.

@@ -45,7 +45,7 @@ func (g *streamGroup) lag(st *stream, length int64) (n int64, ok bool) {
 
 // replyProgress appends how many entries a group has read, and how many it has
 // yet to read.
-func (c *Call) replyProgress(g *streamGroup, st *stream, length int64) {
+func replyProgress(c *Call, g *streamGroup, st *stream, length int64) {
 	c.Reply.BulkString("entries-read")
 	if g.read == -1 {
 		c.Reply.Null()
@@ -61,8 +61,8 @@ func (c *Call) replyProgress(g *streamGroup, st *stream, length int64) {
 }
 
 // infoStream finds the stream that XINFO is about.
-func (c *Call) infoStream() (k keyDoc, st stream, err error) {
-	k, st, ok, err := c.findStream(c.Args[0])
+func infoStream(c *Call) (k keyDoc, st stream, err error) {
+	k, st, ok, err := findStream(c.View, c.Args[0])
 	if err == nil && !ok {
 		err = errNoSuchKey
 	}
@@ -70,11 +70,11 @@ func (c *Call) infoStream() (k keyDoc, st stream, err error) {
 }
 
 func xInfoConsumers(c *Call) error {
-	k, _, err := c.infoStream()
+	k, _, err := infoStream(c)
 	if err != nil {
 		return err
 	}
-	g, ok, err := c.findStreamGroup(&k, c.Args[1])
+	g, ok, err := findStreamGroup(c.View, &k, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func xInfoConsumers(c *Call) error {
 		return noConsumerGroup(c.Args[0], c.Args[1])
 	}
 	start, n, now := len(c.Reply.Buf), 0, c.now()
-	for m, err := range c.groupConsumers(k.UID, &g) {
+	for m, err := range groupConsumers(c.View, k.UID, &g) {
 		if err != nil {
 			return err
 		}
@@ -100,12 +100,12 @@ func xInfoConsumers(c *Call) error {
 }
 
 func xInfoGroups(c *Call) error {
-	k, st, err := c.infoStream()
+	k, st, err := infoStream(c)
 	if err != nil {
 		return err
 	}
 	start, n := len(c.Reply.Buf), 0
-	for g, err := range c.streamGroups(&k) {
+	for g, err := range streamGroups(c.View, &k) {
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func xInfoGroups(c *Call) error {
 		c.Reply.Int(g.pending.count)
 		c.Reply.BulkString("last-delivered-id")
 		replyID(&c.Reply, g.last)
-		c.replyProgress(&g, &st, k.Length)
+		replyProgress(c, &g, &st, k.Length)
 		n++
 	}
 	insertHeader(&c.Reply, start, '*', n)
@@ -153,7 +153,7 @@ func parseInfoOptions(args [][]byte) (full bool, count int64, err error) {
 }
 
 func xInfoStream(c *Call) error {
-	k, st, err := c.infoStream()
+	k, st, err := infoStream(c)
 	if err != nil {
 		return err
 	}
@@ -181,21 +181,21 @@ func xInfoStream(c *Call) error {
 	c.Reply.BulkString("recorded-first-entry-id")
 	replyID(&c.Reply, st.first)
 	if full {
-		return c.replyFullInfo(&k, &st, count)
+		return replyFullInfo(c, &k, &st, count)
 	}
 	c.Reply.BulkString("groups")
 	c.Reply.Int(st.groups)
 	c.Reply.BulkString("first-entry")
-	if err := c.replyEdge(&k, &st, false); err != nil {
+	if err := replyEdge(c, &k, &st, false); err != nil {
 		return err
 	}
 	c.Reply.BulkString("last-entry")
-	return c.replyEdge(&k, &st, true)
+	return replyEdge(c, &k, &st, true)
 }
 
 // replyEdge appends the first or the last entry, or null.
-func (c *Call) replyEdge(k *keyDoc, st *stream, last bool) error {
-	for e, err := range c.streamEntries(k, st, st.whole(), last, 1) {
+func replyEdge(c *Call, k *keyDoc, st *stream, last bool) error {
+	for e, err := range streamEntries(c.View, k, st, st.whole(), last, 1) {
 		if err != nil {
 			return err
 		}
@@ -207,14 +207,14 @@ func (c *Call) replyEdge(k *keyDoc, st *stream, last bool) error {
 
 // replyFullInfo appends what XINFO STREAM FULL tells beside the numbers:
 // entries and groups, of each kind at most count.
-func (c *Call) replyFullInfo(k *keyDoc, st *stream, count int64) error {
+func replyFullInfo(c *Call, k *keyDoc, st *stream, count int64) error {
 	c.Reply.BulkString("entries")
-	if _, err := replyEntries(&c.View, &c.Reply, k, st, st.whole(), false, count); err != nil {
+	if _, err := replyEntries(c.View, &c.Reply, k, st, st.whole(), false, count); err != nil {
 		return err
 	}
 	c.Reply.BulkString("groups")
 	start, n := len(c.Reply.Buf), 0
-	for g, err := range c.streamGroups(k) {
+	for g, err := range streamGroups(c.View, k) {
 		if err != nil {
 			return err
 		}
@@ -223,15 +223,15 @@ func (c *Call) replyFullInfo(k *keyDoc, st *stream, count int64) error {
 		c.Reply.Bulk(g.name)
 		c.Reply.BulkString("last-delivered-id")
 		replyID(&c.Reply, g.last)
-		c.replyProgress(&g, st, k.Length)
+		replyProgress(c, &g, st, k.Length)
 		c.Reply.BulkString("pel-count")
 		c.Reply.Int(g.pending.count)
 		c.Reply.BulkString("pending")
-		if err := c.replyFullPending(k.UID, &g, nil, count); err != nil {
+		if err := replyFullPending(c, k.UID, &g, nil, count); err != nil {
 			return err
 		}
 		c.Reply.BulkString("consumers")
-		if err := c.replyFullConsumers(k.UID, &g, count); err != nil {
+		if err := replyFullConsumers(c, k.UID, &g, count); err != nil {
 			return err
 		}
 		n++
@@ -240,9 +240,9 @@ func (c *Call) replyFullInfo(k *keyDoc, st *stream, count int64) error {
 	return nil
 }
 
-func (c *Call) replyFullConsumers(u uid, g *streamGroup, count int64) error {
+func replyFullConsumers(c *Call, u uid, g *streamGroup, count int64) error {
 	start, n := len(c.Reply.Buf), 0
-	for m, err := range c.groupConsumers(u, g) {
+	for m, err := range groupConsumers(c.View, u, g) {
 		if err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ func (c *Call) replyFullConsumers(u uid, g *streamGroup, count int64) error {
 		c.Reply.BulkString("pel-count")
 		c.Reply.Int(m.pending.count)
 		c.Reply.BulkString("pending")
-		if err := c.replyFullPending(u, g, &m, count); err != nil {
+		if err := replyFullPending(c, u, g, &m, count); err != nil {
 			return err
 		}
 		n++
@@ -265,9 +265,9 @@ func (c *Call) replyFullConsumers(u uid, g *streamGroup, count int64) error {
 
 // replyFullPending appends pending entries of a group, with their consumers,
 // or those of one consumer.
-func (c *Call) replyFullPending(u uid, g *streamGroup, m *streamConsumer, count int64) error {
+func replyFullPending(c *Call, u uid, g *streamGroup, m *streamConsumer, count int64) error {
 	start, n := len(c.Reply.Buf), 0
-	for d, err := range c.eachPending(u, g, m, idSpan{to: greatestID}, false, int(count)) {
+	for d, err := range eachPending(c.View, u, g, m, idSpan{to: greatestID}, false, int(count)) {
 		if err != nil {
 			return err
 		}

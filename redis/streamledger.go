@@ -30,7 +30,7 @@ type groupMember struct {
 const manyMembers = 8
 
 // openGroupLedger begins to change a group of the stream at a key.
-func (v *View) openGroupLedger(key []byte, k *keyDoc, g streamGroup) *groupLedger {
+func openGroupLedger(v *View, key []byte, k *keyDoc, g streamGroup) *groupLedger {
 	return &groupLedger{v: v, key: key, uid: k.UID, group: g}
 }
 
@@ -39,7 +39,7 @@ func (l *groupLedger) find(name []byte) (*groupMember, error) {
 	if m := l.met(name); m != nil {
 		return m, nil
 	}
-	found, ok, err := l.v.findStreamConsumer(l.uid, l.group.serial, name)
+	found, ok, err := findStreamConsumer(l.v, l.uid, l.group.serial, name)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (l *groupLedger) take(d *pendingEntry) error {
 		return err
 	}
 	l.group.pending.remove()
-	return l.v.Tx.Delete(l.v.groups, l.v.pendingID(l.uid, l.group.serial, d.id), nil)
+	return l.v.Tx.Delete(l.v.groups, pendingID(l.v, l.uid, l.group.serial, d.id), nil)
 }
 
 // leave takes a pending entry out of its consumer's count.
@@ -130,7 +130,7 @@ func (l *groupLedger) give(m *groupMember, was *pendingEntry, now pendingEntry) 
 		m.pending.add(now.id)
 	}
 	m.changed, l.changed = true, true
-	return l.v.Tx.Put(l.v.groups, l.v.pendingID(l.uid, l.group.serial, now.id), now.encode())
+	return l.v.Tx.Put(l.v.groups, pendingID(l.v, l.uid, l.group.serial, now.id), now.encode())
 }
 
 // write stores the group and its changed consumers. The caller writes the key
@@ -147,14 +147,14 @@ func (l *groupLedger) write() error {
 		if err := l.tighten(&m.pending, &m.streamConsumer); err != nil {
 			return err
 		}
-		if err := tx.Put(groups, l.v.consumerID(l.uid, l.group.serial, m.name), m.encode()); err != nil {
+		if err := tx.Put(groups, consumerID(l.v, l.uid, l.group.serial, m.name), m.encode()); err != nil {
 			return err
 		}
 	}
 	if err := l.tighten(&l.group.pending, nil); err != nil {
 		return err
 	}
-	return tx.Put(groups, l.v.groupID(l.uid, l.group.name), l.group.encode())
+	return tx.Put(groups, groupID(l.v, l.uid, l.group.name), l.group.encode())
 }
 
 // tighten finds the bounds of pending entries anew when many were taken out.
@@ -163,13 +163,13 @@ func (l *groupLedger) tighten(p *pendingBounds, m *streamConsumer) error {
 		return nil
 	}
 	all := idSpan{p.low, p.high}
-	for d, err := range l.v.eachPending(l.uid, &l.group, m, all, false, 1) {
+	for d, err := range eachPending(l.v, l.uid, &l.group, m, all, false, 1) {
 		if err != nil {
 			return err
 		}
 		p.low = d.id
 	}
-	for d, err := range l.v.eachPending(l.uid, &l.group, m, all, true, 1) {
+	for d, err := range eachPending(l.v, l.uid, &l.group, m, all, true, 1) {
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (l *groupLedger) dismiss(m *groupMember) (n int64, err error) {
 	n = m.pending.count
 	for m.pending.count > 0 {
 		var batch []pendingEntry
-		for d, err := range l.v.eachPending(l.uid, &l.group, &m.streamConsumer, idSpan{to: greatestID}, false, trimBatch) {
+		for d, err := range eachPending(l.v, l.uid, &l.group, &m.streamConsumer, idSpan{to: greatestID}, false, trimBatch) {
 			if err != nil {
 				return 0, err
 			}
@@ -203,28 +203,28 @@ func (l *groupLedger) dismiss(m *groupMember) (n int64, err error) {
 	}
 	l.group.consumers--
 	m.changed, l.changed = false, true
-	return n, l.v.Tx.Delete(l.v.groups, l.v.consumerID(l.uid, l.group.serial, m.name), nil)
+	return n, l.v.Tx.Delete(l.v.groups, consumerID(l.v, l.uid, l.group.serial, m.name), nil)
 }
 
 // destroy deletes the group and all that it knows.
 func (l *groupLedger) destroy() error {
 	c, g := l.v, &l.group
-	from := slices.Clone(c.partID(l.uid, g.serial, partConsumers))
-	if err := c.deleteIDs(c.groups, from, tuple.PrefixEnd(from)); err != nil {
+	from := slices.Clone(partID(c, l.uid, g.serial, partConsumers))
+	if err := deleteIDs(c, c.groups, from, tuple.PrefixEnd(from)); err != nil {
 		return err
 	}
 	if g.pending.count > 0 {
-		from = slices.Clone(c.pendingID(l.uid, g.serial, g.pending.low))
-		to := slices.Clone(c.pendingID(l.uid, g.serial, g.pending.high))
-		if err := c.deleteIDs(c.groups, from, append(to, 0)); err != nil {
+		from = slices.Clone(pendingID(c, l.uid, g.serial, g.pending.low))
+		to := slices.Clone(pendingID(c, l.uid, g.serial, g.pending.high))
+		if err := deleteIDs(c, c.groups, from, append(to, 0)); err != nil {
 			return err
 		}
 	}
-	return c.Tx.Delete(c.groups, c.groupID(l.uid, g.name), nil)
+	return c.Tx.Delete(c.groups, groupID(c, l.uid, g.name), nil)
 }
 
 // deleteIDs deletes the documents with ids in [from, to).
-func (v *View) deleteIDs(t *firn.Table, from, to []byte) error {
+func deleteIDs(v *View, t *firn.Table, from, to []byte) error {
 	for {
 		var ids []string
 		for item, err := range v.R.Scan(firn.Range{Index: t.ByID(), From: from, To: to, Limit: trimBatch}) {

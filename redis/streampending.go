@@ -7,7 +7,7 @@ import (
 )
 
 func xAck(c *Call) error {
-	s, st, g, ok, err := c.openGroup()
+	s, st, g, ok, err := openGroup(c)
 	if err != nil {
 		return err
 	}
@@ -19,10 +19,10 @@ func xAck(c *Call) error {
 	if err != nil {
 		return err
 	}
-	l := c.openGroupLedger(c.Args[0], &s.key, g)
+	l := openGroupLedger(c.View, c.Args[0], &s.key, g)
 	n := int64(0)
 	for _, id := range ids {
-		d, ok, err := c.findPending(l.uid, &l.group, id)
+		d, ok, err := findPending(c.View, l.uid, &l.group, id)
 		if err == nil && ok {
 			n++
 			err = l.take(&d)
@@ -32,7 +32,7 @@ func xAck(c *Call) error {
 		}
 	}
 	c.Reply.Int(n)
-	return c.writeGroupLedger(l, &s, &st)
+	return writeGroupLedger(c, l, &s, &st)
 }
 
 // pendingQuery is what XPENDING with a range is asked for.
@@ -82,7 +82,7 @@ func xPending(c *Call) error {
 	}
 	var g streamGroup
 	if ok {
-		if g, ok, err = c.findStreamGroup(&k, c.Args[1]); err != nil {
+		if g, ok, err = findStreamGroup(c.View, &k, c.Args[1]); err != nil {
 			return err
 		}
 	}
@@ -90,14 +90,14 @@ func xPending(c *Call) error {
 		return noGroup(c.Args[0], c.Args[1], "")
 	}
 	if len(c.Args) == 2 {
-		return c.replyPendingSummary(k.UID, &g)
+		return replyPendingSummary(c, k.UID, &g)
 	}
-	return c.replyPending(k.UID, &g, &q)
+	return replyPending(c, k.UID, &g, &q)
 }
 
 // replyPendingSummary appends how many entries are pending, the first and the
 // last of them, and how many each consumer has.
-func (c *Call) replyPendingSummary(u uid, g *streamGroup) error {
+func replyPendingSummary(c *Call, u uid, g *streamGroup) error {
 	c.Reply.Array(4)
 	c.Reply.Int(g.pending.count)
 	if g.pending.count == 0 {
@@ -107,7 +107,7 @@ func (c *Call) replyPendingSummary(u uid, g *streamGroup) error {
 		return nil
 	}
 	for _, reverse := range []bool{false, true} {
-		for d, err := range c.eachPending(u, g, nil, idSpan{to: greatestID}, reverse, 1) {
+		for d, err := range eachPending(c.View, u, g, nil, idSpan{to: greatestID}, reverse, 1) {
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (c *Call) replyPendingSummary(u uid, g *streamGroup) error {
 		}
 	}
 	start, n := len(c.Reply.Buf), 0
-	for m, err := range c.groupConsumers(u, g) {
+	for m, err := range groupConsumers(c.View, u, g) {
 		if err != nil {
 			return err
 		}
@@ -131,10 +131,10 @@ func (c *Call) replyPendingSummary(u uid, g *streamGroup) error {
 }
 
 // replyPending appends the pending entries that a query asks for.
-func (c *Call) replyPending(u uid, g *streamGroup, q *pendingQuery) error {
+func replyPending(c *Call, u uid, g *streamGroup, q *pendingQuery) error {
 	var m *streamConsumer
 	if q.consumer != nil {
-		found, ok, err := c.findStreamConsumer(u, g.serial, q.consumer)
+		found, ok, err := findStreamConsumer(c.View, u, g.serial, q.consumer)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (c *Call) replyPending(u uid, g *streamGroup, q *pendingQuery) error {
 	}
 	start, n, now := len(c.Reply.Buf), int64(0), c.now()
 	if q.count > 0 {
-		for d, err := range c.eachPending(u, g, m, q.within, false, 0) {
+		for d, err := range eachPending(c.View, u, g, m, q.within, false, 0) {
 			if err != nil {
 				return err
 			}
@@ -179,8 +179,8 @@ type streamClaim struct {
 }
 
 // claimedGroup opens the group that entries are claimed in.
-func (c *Call) claimedGroup() (s slot, st stream, g streamGroup, err error) {
-	s, st, g, ok, err := c.openGroup()
+func claimedGroup(c *Call) (s slot, st stream, g streamGroup, err error) {
+	s, st, g, ok, err := openGroup(c)
 	if err == nil && !ok {
 		err = noGroup(c.Args[0], c.Args[1], "")
 	}
@@ -191,7 +191,7 @@ func (c *Call) claimedGroup() (s slot, st stream, g streamGroup, err error) {
 func parseMinIdle(arg []byte, command string) (int64, error) {
 	n, ok := resp.ParseInt(arg)
 	if !ok {
-		return 0, Error("ERR Invalid min-idle-time argument for " + command)
+		return 0, resp.Error("ERR Invalid min-idle-time argument for " + command)
 	}
 	return max(n, 0), nil
 }
@@ -243,9 +243,9 @@ func (o *streamClaim) parse(c *Call, args [][]byte) (used int, err error) {
 	}
 	switch {
 	case len(args) == 1:
-		return 0, Error("ERR Unrecognized XCLAIM option '" + string(cutAtZero(word)) + "'")
+		return 0, resp.Error("ERR Unrecognized XCLAIM option '" + string(cutAtZero(word)) + "'")
 	case !ok:
-		return 0, Error("ERR Invalid " + string(bytes.ToUpper(word)) + " option argument for XCLAIM")
+		return 0, resp.Error("ERR Invalid " + string(bytes.ToUpper(word)) + " option argument for XCLAIM")
 	}
 	return 1, nil
 }

@@ -9,12 +9,12 @@ import (
 
 // Errors of XREAD and XREADGROUP.
 const (
-	errReadGroup      = Error("ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.")
-	errReadNoAck      = Error("ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.")
-	errReadNoGroup    = Error("ERR Missing GROUP option for XREADGROUP")
-	errReadUnbalanced = Error("ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.")
-	errReadNew        = Error("ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.")
-	errReadDollar     = Error("ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.")
+	errReadGroup      = resp.Error("ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.")
+	errReadNoAck      = resp.Error("ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.")
+	errReadNoGroup    = resp.Error("ERR Missing GROUP option for XREADGROUP")
+	errReadUnbalanced = resp.Error("ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.")
+	errReadNew        = resp.Error("ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.")
+	errReadDollar     = resp.Error("ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.")
 )
 
 // blockedCount is how many entries a client gets that has waited and said no
@@ -102,23 +102,23 @@ func xRead(c *Call) error {
 	}
 	sources := make([]streamSource, len(r.keys))
 	for i := range sources {
-		if err := c.findStreamSource(&sources[i], r.keys[i], r.ids[i]); err != nil {
+		if err := findStreamSource(c, &sources[i], r.keys[i], r.ids[i]); err != nil {
 			return err
 		}
 	}
-	served, err := c.replyStreamSources(&r, func(i int) (bool, error) {
-		return c.replyStreamSource(&sources[i], r.keys[i], r.count)
+	served, err := replyStreamSources(c, &r, func(i int) (bool, error) {
+		return replyStreamSource(c, &sources[i], r.keys[i], r.count)
 	})
 	if err == nil && served == 0 {
-		return c.waitForEntries(&r, sources)
+		return waitForEntries(c, &r, sources)
 	}
 	return err
 }
 
 // findStreamSource looks a stream up, and from where on it is read. Who has waited
 // passes over keys of another type.
-func (c *Call) findStreamSource(from *streamSource, key, id []byte) (err error) {
-	from.key, from.st, from.live, err = c.findStream(key)
+func findStreamSource(c *Call, from *streamSource, key, id []byte) (err error) {
+	from.key, from.st, from.live, err = findStream(c.View, key)
 	if err == errWrongType && c.Waited {
 		err = nil
 	}
@@ -134,7 +134,7 @@ func (c *Call) findStreamSource(from *streamSource, key, id []byte) (err error) 
 		from.after = from.st.last
 		if from.live {
 			var last streamID
-			if last, err = c.lastEntry(&from.key, &from.st); last != (streamID{}) {
+			if last, err = lastEntry(c.View, &from.key, &from.st); last != (streamID{}) {
 				from.after, _ = last.prev()
 			}
 		}
@@ -145,7 +145,7 @@ func (c *Call) findStreamSource(from *streamSource, key, id []byte) (err error) 
 }
 
 // replyStreamSource appends a stream's name and its entries, if there are any.
-func (c *Call) replyStreamSource(from *streamSource, key []byte, count int64) (some bool, err error) {
+func replyStreamSource(c *Call, from *streamSource, key []byte, count int64) (some bool, err error) {
 	if !from.live {
 		c.notifyMiss(key) // once more: Redis looks for a stream twice
 		return false, nil
@@ -154,9 +154,9 @@ func (c *Call) replyStreamSource(from *streamSource, key []byte, count int64) (s
 		return false, nil
 	}
 	start := len(c.Reply.Buf)
-	c.beginStreamSource(key)
+	beginStreamSource(c, key)
 	first, _ := from.after.next()
-	n, err := replyEntries(&c.View, &c.Reply, &from.key, &from.st, idSpan{first, from.st.last}, false, count)
+	n, err := replyEntries(c.View, &c.Reply, &from.key, &from.st, idSpan{first, from.st.last}, false, count)
 	if n == 0 {
 		c.Reply.Buf = c.Reply.Buf[:start]
 	}
@@ -166,7 +166,7 @@ func (c *Call) replyStreamSource(from *streamSource, key []byte, count int64) (s
 // replyStreamSources replies the streams that one, called with the number of
 // each, says it has replied, and returns how many. It writes nothing if that
 // is none.
-func (c *Call) replyStreamSources(r *streamReading, one func(i int) (some bool, err error)) (served int, err error) {
+func replyStreamSources(c *Call, r *streamReading, one func(i int) (some bool, err error)) (served int, err error) {
 	start := len(c.Reply.Buf)
 	for i := range r.keys {
 		some, err := one(i)
@@ -191,7 +191,7 @@ func (c *Call) replyStreamSources(r *streamReading, one func(i int) (some bool, 
 }
 
 // beginStreamSource appends the name of a stream, which its entries follow.
-func (c *Call) beginStreamSource(key []byte) {
+func beginStreamSource(c *Call, key []byte) {
 	if c.Reply.Proto != 3 {
 		c.Reply.Array(2)
 	}
@@ -200,7 +200,7 @@ func (c *Call) beginStreamSource(key []byte) {
 
 // waitForEntries is what a reader does who has got nothing. What $ means is
 // settled by what the streams are now.
-func (c *Call) waitForEntries(r *streamReading, sources []streamSource) error {
+func waitForEntries(c *Call, r *streamReading, sources []streamSource) error {
 	if !r.blocks {
 		c.Reply.NullArray()
 		return nil

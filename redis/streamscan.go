@@ -36,7 +36,7 @@ const smallStream = 512
 
 // streamEntries walks over the entries of a stream in an interval, at most
 // limit of them; 0 is all.
-func (v *View) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limit int64) iter.Seq2[streamEntry, error] {
+func streamEntries(v *View, k *keyDoc, st *stream, s idSpan, reverse bool, limit int64) iter.Seq2[streamEntry, error] {
 	s, some := st.within(s)
 	some = some && k.Length > 0
 	u, small := k.UID, k.Length <= smallStream && st.added <= k.Length+smallStream
@@ -45,7 +45,7 @@ func (v *View) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limi
 			return
 		}
 		prefixBytes := len(v.prefixOf(u))
-		items, err := v.entryItems(u, small, s, reverse)
+		items, err := entryItems(v, u, small, s, reverse)
 		if err != nil {
 			yield(streamEntry{}, err)
 			return
@@ -72,10 +72,10 @@ func (v *View) streamEntries(k *keyDoc, st *stream, s idSpan, reverse bool, limi
 
 // entryItems are the documents of entries from one end of an interval on, to
 // its other end or beyond.
-func (v *View) entryItems(u uid, small bool, s idSpan, reverse bool) (iter.Seq2[firn.Item, error], error) {
+func entryItems(v *View, u uid, small bool, s idSpan, reverse bool) (iter.Seq2[firn.Item, error], error) {
 	index := v.elements.ByID()
-	from := slices.Clone(v.entryID(u, s.from))
-	to := slices.Clone(v.entryID(u, s.to))
+	from := slices.Clone(entryID(v, u, s.from))
+	to := slices.Clone(entryID(v, u, s.to))
 	if !small {
 		return v.R.Scan(firn.Range{Index: index, From: from, To: append(to, 0), Reverse: reverse}), nil
 	}
@@ -90,12 +90,12 @@ func (v *View) entryItems(u uid, small bool, s idSpan, reverse bool) (iter.Seq2[
 }
 
 // entryAt is the entry of an id; ok is false if it is not there.
-func (v *View) entryAt(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
+func entryAt(v *View, k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
 	if id.less(st.first) || st.last.less(id) || k.Length == 0 {
 		return e, false, nil
 	}
 	prefixBytes := len(v.prefixOf(k.UID))
-	doc, err := v.R.Get(v.elements, v.entryID(k.UID, id))
+	doc, err := v.R.Get(v.elements, entryID(v, k.UID, id))
 	if err == firn.ErrNotFound {
 		return e, false, nil
 	}
@@ -106,25 +106,25 @@ func (v *View) entryAt(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bo
 }
 
 // entryID is the id of an entry's document.
-func (v *View) entryID(u uid, id streamID) []byte {
+func entryID(v *View, u uid, id streamID) []byte {
 	return v.keep(id.appendKey(appendUID(v.room(), u)))
 }
 
 // entryAfter is the first entry after an id; ok is false if there is none.
-func (v *View) entryAfter(k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
+func entryAfter(v *View, k *keyDoc, st *stream, id streamID) (e streamEntry, ok bool, err error) {
 	from, some := id.next()
 	if !some {
 		return e, false, nil
 	}
-	for e, err := range v.streamEntries(k, st, idSpan{from, st.last}, false, 1) {
+	for e, err := range streamEntries(v, k, st, idSpan{from, st.last}, false, 1) {
 		return e, err == nil, err
 	}
 	return e, false, nil
 }
 
 // lastEntry is the id of the last entry; zero if there is none.
-func (v *View) lastEntry(k *keyDoc, st *stream) (id streamID, err error) {
-	for e, err := range v.streamEntries(k, st, st.whole(), true, 1) {
+func lastEntry(v *View, k *keyDoc, st *stream) (id streamID, err error) {
+	for e, err := range streamEntries(v, k, st, st.whole(), true, 1) {
 		return e.id, err
 	}
 	return streamID{}, nil
@@ -134,7 +134,7 @@ func (v *View) lastEntry(k *keyDoc, st *stream) (id streamID, err error) {
 // many there are.
 func replyEntries(v *View, w *resp.Writer, k *keyDoc, st *stream, s idSpan, reverse bool, limit int64) (n int, err error) {
 	start := len(w.Buf)
-	for e, err := range v.streamEntries(k, st, s, reverse, limit) {
+	for e, err := range streamEntries(v, k, st, s, reverse, limit) {
 		if err == nil {
 			err = replyEntry(w, &e)
 		}
@@ -203,7 +203,7 @@ func replyStreamRange(c *Call, from, to []byte, reverse bool) error {
 		}
 		count = max(n, 0)
 	}
-	k, st, ok, err := c.findStream(c.Args[0])
+	k, st, ok, err := findStream(c.View, c.Args[0])
 	switch {
 	case err != nil:
 		return err
@@ -214,7 +214,7 @@ func replyStreamRange(c *Call, from, to []byte, reverse bool) error {
 		c.Reply.NullArray()
 		return nil
 	}
-	_, err = replyEntries(&c.View, &c.Reply, &k, &st, s, reverse, count)
+	_, err = replyEntries(c.View, &c.Reply, &k, &st, s, reverse, count)
 	return err
 }
 
@@ -235,5 +235,5 @@ func noGroup(key, name []byte, place string) error {
 	text.WriteString("' or consumer group '")
 	text.Write(cutAtZero(name))
 	text.WriteString("'" + place)
-	return Error(text.String())
+	return resp.Error(text.String())
 }

@@ -147,7 +147,7 @@ func runIn(t *testing.T, o *ours, waited bool, text string) (reply string) {
 		t.Fatal(err)
 	}
 	_, err = o.store.Update(t.Context(), func(tx *firn.Tx) error {
-		c := Call{Session: o.session, Cmd: &e.Command, Args: args, Waited: waited, View: newView(newCatalog(o.store, 1), nil)}
+		c := Call{Client: o.session, Cmd: &e.Command, Args: args, Waited: waited, View: newView(newCatalog(o.store, 1), nil)}
 		c.R, c.Operation = tx, e.Operation
 		if e.Flags&Writes != 0 {
 			c.Tx = tx

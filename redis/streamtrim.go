@@ -27,12 +27,12 @@ type trimming struct {
 
 // Errors of the options.
 const (
-	errTrimTwice         = Error("ERR syntax error, MAXLEN and MINID options at the same time are not compatible")
-	errTrimNothing       = Error("ERR syntax error, XTRIM must be called with a trimming strategy")
-	errTrimLimit         = Error("ERR syntax error, LIMIT cannot be used without specifying a trimming strategy")
-	errTrimExact         = Error("ERR syntax error, LIMIT cannot be used without the special ~ option")
-	errTrimLength        = Error("ERR The MAXLEN argument must be >= 0.")
-	errTrimLimitNegative = Error("ERR The LIMIT argument must be >= 0.")
+	errTrimTwice         = resp.Error("ERR syntax error, MAXLEN and MINID options at the same time are not compatible")
+	errTrimNothing       = resp.Error("ERR syntax error, XTRIM must be called with a trimming strategy")
+	errTrimLimit         = resp.Error("ERR syntax error, LIMIT cannot be used without specifying a trimming strategy")
+	errTrimExact         = resp.Error("ERR syntax error, LIMIT cannot be used without the special ~ option")
+	errTrimLength        = resp.Error("ERR The MAXLEN argument must be >= 0.")
+	errTrimLimitNegative = resp.Error("ERR The LIMIT argument must be >= 0.")
 )
 
 // parse reads the option at args[at], if it is one of these, and returns how
@@ -116,11 +116,11 @@ func xTrim(c *Call) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	s, st, err := c.openStream(c.Args[0])
+	s, st, err := openStream(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
-	n, err := c.trim(&s, &st, &t)
+	n, err := trim(c, &s, &st, &t)
 	if err != nil {
 		return err
 	}
@@ -129,17 +129,17 @@ func xTrim(c *Call) error {
 		return nil
 	}
 	c.notify(eventStream, "xtrim", c.Args[0])
-	return c.writeStream(&s, &st)
+	return writeStream(c.View, &s, &st)
 }
 
 // trim cuts entries off the front of a stream and returns how many. The
 // caller writes the key.
-func (c *Call) trim(s *slot, st *stream, t *trimming) (removed int64, err error) {
+func trim(c *Call, s *slot, st *stream, t *trimming) (removed int64, err error) {
 	if !t.about {
-		return c.trimEntries(s, st, t)
+		return trimEntries(c, s, st, t)
 	}
 	for s.key.Length > 0 && !(t.by == byLength && s.key.Length <= t.length) {
-		if err := c.measureHead(&s.key, st); err != nil {
+		if err := measureHead(c, &s.key, st); err != nil {
 			return removed, err
 		}
 		n := st.head.entries
@@ -149,7 +149,7 @@ func (c *Call) trim(s *slot, st *stream, t *trimming) (removed int64, err error)
 			break
 		}
 		some := trimming{by: byLength, length: s.key.Length - n}
-		if _, err := c.trimEntries(s, st, &some); err != nil {
+		if _, err := trimEntries(c, s, st, &some); err != nil {
 			return removed, err
 		}
 		removed += n
@@ -159,7 +159,7 @@ func (c *Call) trim(s *slot, st *stream, t *trimming) (removed int64, err error)
 
 // measureHead finds out how many entries the first node has, and where it
 // ends, unless that is known.
-func (c *Call) measureHead(k *keyDoc, st *stream) error {
+func measureHead(c *Call, k *keyDoc, st *stream) error {
 	if st.nodes == 1 && st.node.last != (streamID{}) {
 		st.head = streamNodeEnd{k.Length, st.node.last}
 		return nil
@@ -167,7 +167,7 @@ func (c *Call) measureHead(k *keyDoc, st *stream) error {
 	if st.head.entries > 0 {
 		return nil
 	}
-	for e, err := range c.streamEntries(k, st, st.whole(), false, 0) {
+	for e, err := range streamEntries(c.View, k, st, st.whole(), false, 0) {
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (c *Call) measureHead(k *keyDoc, st *stream) error {
 const trimBatch = 1000
 
 // trimEntries cuts off entries one by one.
-func (c *Call) trimEntries(s *slot, st *stream, t *trimming) (removed int64, err error) {
+func trimEntries(c *Call, s *slot, st *stream, t *trimming) (removed int64, err error) {
 	var batch []streamEntry
 	for t.wants(s.key.Length, st.first) {
 		limit := int64(trimBatch)
@@ -192,7 +192,7 @@ func (c *Call) trimEntries(s *slot, st *stream, t *trimming) (removed int64, err
 			limit = min(s.key.Length-t.length, limit)
 		}
 		batch = batch[:0]
-		for e, err := range c.streamEntries(&s.key, st, st.whole(), false, limit+1) {
+		for e, err := range streamEntries(c.View, &s.key, st, st.whole(), false, limit+1) {
 			if err != nil {
 				return removed, err
 			}
@@ -201,7 +201,7 @@ func (c *Call) trimEntries(s *slot, st *stream, t *trimming) (removed int64, err
 				break
 			}
 		}
-		n, err := c.deleteFront(s, st, t, batch)
+		n, err := deleteFront(c, s, st, t, batch)
 		if removed += n; err != nil {
 			return removed, err
 		}
@@ -222,7 +222,7 @@ func (t *trimming) wants(length int64, first streamID) bool {
 
 // deleteFront deletes the first entries of a stream as long as they are to be
 // cut off; batch has them, and one more if there is one.
-func (c *Call) deleteFront(s *slot, st *stream, t *trimming, batch []streamEntry) (n int64, err error) {
+func deleteFront(c *Call, s *slot, st *stream, t *trimming, batch []streamEntry) (n int64, err error) {
 	for i := range batch {
 		e := &batch[i]
 		if i > 0 {
@@ -240,7 +240,7 @@ func (c *Call) deleteFront(s *slot, st *stream, t *trimming, batch []streamEntry
 		}
 		s.key.Length--
 		n++
-		if err := c.Tx.Delete(c.elements, c.entryID(s.key.UID, e.id), nil); err != nil {
+		if err := c.Tx.Delete(c.elements, entryID(c.View, s.key.UID, e.id), nil); err != nil {
 			return n, err
 		}
 	}

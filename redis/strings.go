@@ -321,11 +321,11 @@ func setNX(c *Call) error {
 		return nil
 	}
 	replyFlag(c, true)
-	return c.setString(&s, c.Args[1])
+	return setString(c, &s, c.Args[1])
 }
 
 // setString stores a string without an expiry, as SET does.
-func (c *Call) setString(s *slot, value []byte) error {
+func setString(c *Call, s *slot, value []byte) error {
 	if err := c.writeString(s, value, compact, 0); err != nil {
 		return err
 	}
@@ -342,7 +342,7 @@ func getSet(c *Call) error {
 	if !s.live {
 		c.notifyMiss(s.name)
 	}
-	return c.setString(&s, c.Args[1])
+	return setString(c, &s, c.Args[1])
 }
 
 func getDel(c *Call) error {
@@ -451,7 +451,7 @@ func setPairs(c *Call) error {
 		if err != nil {
 			return err
 		}
-		if err := c.setString(&s, c.Args[i+1]); err != nil {
+		if err := setString(c, &s, c.Args[i+1]); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ const (
 // its context; the store must stay open until Run has returned. The clock is
 // the store's.
 type Sweeper struct {
-	view  View
+	view  *View
 	hooks SweeperHooks
 
 	// Nothing before from is due, and of the hash that field belongs to no field
@@ -351,7 +351,7 @@ func (w *sweep) endAll(tx *firn.Tx, due []firn.Item) (done []swept, err error) {
 		} else {
 			v.Operation = operationFieldsExpired
 			var n int
-			n, w.field, err = v.sweepFields(&openedHash{slot: at, ends: k.fieldEnds()}, w.field, fields)
+			n, w.field, err = (&openedHash{slot: at, ends: k.fieldEnds()}).sweep(v, w.field, fields)
 			fields -= n
 		}
 		if err != nil {

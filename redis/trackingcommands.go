@@ -66,14 +66,14 @@ func parseTracking(c *Call, args [][]byte) (want trackerState, err error) {
 
 func parseRedirect(c *Call, before int64, arg []byte) (int64, error) {
 	if before != 0 {
-		return 0, Error("ERR A client can only redirect to a single other client")
+		return 0, resp.Error("ERR A client can only redirect to a single other client")
 	}
 	id, ok := resp.ParseInt(arg)
 	if !ok {
 		return 0, errNotInteger
 	}
-	if c.Session.srv.clients.find(id) == nil {
-		return 0, Error("ERR The client ID you want redirect to does not exist")
+	if sessionOf(c).srv.clients.find(id) == nil {
+		return 0, resp.Error("ERR The client ID you want redirect to does not exist")
 	}
 	return id, nil
 }
@@ -83,7 +83,7 @@ func clientTracking(c *Call) error {
 	if err != nil {
 		return err
 	}
-	s := c.Session
+	s := sessionOf(c)
 	switch {
 	case is(c.Args[0], "ON"):
 		if err := want.check(&s.track); err != nil {
@@ -103,19 +103,19 @@ func clientTracking(c *Call) error {
 func (want *trackerState) check(now *trackerState) error {
 	switch {
 	case len(want.prefixes) > 0 && !want.bcast:
-		return Error("ERR PREFIX option requires BCAST mode to be enabled")
+		return resp.Error("ERR PREFIX option requires BCAST mode to be enabled")
 	case now.on && now.bcast != want.bcast:
-		return Error("ERR You can't switch BCAST mode on/off before disabling tracking for this client, " +
+		return resp.Error("ERR You can't switch BCAST mode on/off before disabling tracking for this client, " +
 			"and then re-enabling it with a different mode.")
 	case want.bcast && (want.optIn || want.optOut):
-		return Error("ERR OPTIN and OPTOUT are not compatible with BCAST")
+		return resp.Error("ERR OPTIN and OPTOUT are not compatible with BCAST")
 	case want.optIn && want.optOut:
-		return Error("ERR You can't specify both OPTIN mode and OPTOUT mode")
+		return resp.Error("ERR You can't specify both OPTIN mode and OPTOUT mode")
 	case want.optIn && now.optOut, want.optOut && now.optIn:
-		return Error("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, " +
+		return resp.Error("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, " +
 			"and then re-enabling it with a different mode.")
 	case len(want.prefixes)+len(now.prefixes) > maxPrefixes:
-		return Error("ERR too many prefixes")
+		return resp.Error("ERR too many prefixes")
 	}
 	return checkPrefixes(want.prefixes, now.prefixes)
 }
@@ -139,22 +139,22 @@ func checkPrefixes(prefixes, before []string) error {
 }
 
 func overlap(a, which, b string) error {
-	return Error(fmt.Sprintf("ERR Prefix '%s' overlaps with %s prefix '%s'. Prefixes for a single client must not overlap.",
+	return resp.Error(fmt.Sprintf("ERR Prefix '%s' overlaps with %s prefix '%s'. Prefixes for a single client must not overlap.",
 		cString([]byte(a), len(a)), which, cString([]byte(b), len(b))))
 }
 
 func clientCaching(c *Call) error {
-	state := &c.Session.track
+	state := &sessionOf(c).track
 	switch {
 	case !state.on:
-		return Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+		return resp.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
 	case is(c.Args[0], "YES"):
 		if !state.optIn {
-			return Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
+			return resp.Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
 		}
 	case is(c.Args[0], "NO"):
 		if !state.optOut {
-			return Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+			return resp.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
 		}
 	default:
 		return errSyntax
@@ -165,14 +165,14 @@ func clientCaching(c *Call) error {
 }
 
 func clientGetRedir(c *Call) error {
-	_, redirect := c.Session.srv.tracking.shown(c.Session)
+	_, redirect := sessionOf(c).srv.tracking.shown(sessionOf(c))
 	c.Reply.Int(redirect)
 	return nil
 }
 
 func clientTrackingInfo(c *Call) error {
-	shown, redirect := c.Session.srv.tracking.shown(c.Session)
-	state := &c.Session.track
+	shown, redirect := sessionOf(c).srv.tracking.shown(sessionOf(c))
+	state := &sessionOf(c).track
 	flags := []string{"on"}
 	for _, flag := range []struct {
 		on   bool

@@ -51,11 +51,11 @@ func (nobody) Missed(int, []byte)                    {}
 // newView makes a View of a catalog's tables for commands that run one after
 // the other. R, Tx, DB and Operation are the caller's to set before each.
 // witness nil is nobody.
-func newView(t *catalog, w Witness) View {
+func newView(t *catalog, w Witness) *View {
 	if w == nil {
 		w = nobody{}
 	}
-	return View{catalog: t, witness: w, work: &workspace{}}
+	return &View{catalog: t, witness: w, work: &workspace{}}
 }
 
 // begin forgets the ids of the command before: their memory is used again.
@@ -64,24 +64,24 @@ func (v *View) begin() { v.work.ids.reset() }
 // at is the same database through another reader, a snapshot of the past or
 // of the present, and nothing can be written to it. Nobody hears of misses
 // there.
-func (v *View) at(r firn.Reader) View {
+func (v *View) at(r firn.Reader) *View {
 	other := *v
 	other.R, other.Tx, other.witness = r, nil, nobody{}
-	return other
+	return &other
 }
 
 // through is the same database in a transaction.
-func (v *View) through(tx *firn.Tx) View {
+func (v *View) through(tx *firn.Tx) *View {
 	other := *v
 	other.R, other.Tx = tx, tx
-	return other
+	return &other
 }
 
 // in is another database at the same moment.
-func (v *View) in(db int) View {
+func (v *View) in(db int) *View {
 	other := *v
 	other.DB = db
-	return other
+	return &other
 }
 
 // workspace is what a session's commands, which run one after the other, use

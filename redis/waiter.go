@@ -227,14 +227,14 @@ func (s *Session) runAgain(u *unit, args [][]byte, tx *firn.Tx) (reply []byte, f
 
 func clientUnblock(c *Call) error {
 	const unblocked = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
-	srv, failing := c.Session.srv, false
+	srv, failing := sessionOf(c).srv, false
 	switch {
 	case len(c.Args) > 2:
 		return wrongSubcommand("CLIENT", c.Cmd.Name)
 	case len(c.Args) == 2 && is(c.Args[1], "ERROR"):
 		failing = true
 	case len(c.Args) == 2 && !is(c.Args[1], "TIMEOUT"):
-		return Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+		return resp.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 	}
 	id, ok := resp.ParseInt(c.Args[0])
 	if !ok {

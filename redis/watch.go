@@ -1,6 +1,9 @@
 package redis
 
-import "github.com/firndb/firn"
+import (
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
 
 // maxWatched bounds what one session watches.
 const maxWatched = 1 << 20
@@ -53,12 +56,12 @@ func (a keyState) changedSince(b keyState) bool {
 }
 
 func watchKeys(c *Call) error {
-	s := c.Session
+	s := sessionOf(c)
 	if s.multi.on {
-		return Error("ERR WATCH inside MULTI is not allowed")
+		return resp.Error("ERR WATCH inside MULTI is not allowed")
 	}
 	if len(s.watch)+len(c.Args) > maxWatched {
-		return Error("ERR too many watched keys")
+		return resp.Error("ERR too many watched keys")
 	}
 	for _, key := range c.Args {
 		state, err := c.keyState(c.DB, key)
@@ -78,7 +81,7 @@ func watchKeys(c *Call) error {
 }
 
 func watchNone(c *Call) error {
-	c.Session.unwatch()
+	sessionOf(c).unwatch()
 	c.Reply.Simple("OK")
 	return nil
 }

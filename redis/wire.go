@@ -7,29 +7,30 @@ import (
 	"strings"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
 
 // Errors that more than one command answers with, in Redis's words.
 const (
-	errNoAuth    = Error("NOAUTH Authentication required.")
-	errWrongPass = Error("WRONGPASS invalid username-password pair or user is disabled.")
-	errInMulti   = Error("ERR Command not allowed inside a transaction")
-	errExecAbort = Error("EXECABORT Transaction discarded because of previous errors.")
-	errASOF      = Error("READONLY this connection reads as of a moment of the past; CLIENT ASOF OFF ends that")
-	errATReads   = Error("READONLY AT runs read commands only")
-	errInternal  = Error("ERR internal error")
+	errNoAuth    = resp.Error("NOAUTH Authentication required.")
+	errWrongPass = resp.Error("WRONGPASS invalid username-password pair or user is disabled.")
+	errInMulti   = resp.Error("ERR Command not allowed inside a transaction")
+	errExecAbort = resp.Error("EXECABORT Transaction discarded because of previous errors.")
+	errASOF      = resp.Error("READONLY this connection reads as of a moment of the past; CLIENT ASOF OFF ends that")
+	errATReads   = resp.Error("READONLY AT runs read commands only")
+	errInternal  = resp.Error("ERR internal error")
 )
 
 // wire is the only place where an error becomes text for a client. What is
 // not for clients is "ERR internal error" to them, and known is false: it
 // belongs in the log.
 func wire(err error) (text string, known bool) {
-	if shown, ok := err.(Error); ok {
+	if shown, ok := err.(resp.Error); ok {
 		return string(shown), true
 	}
-	if shown, ok := errors.AsType[Error](err); ok {
+	if shown, ok := errors.AsType[resp.Error](err); ok {
 		return string(shown), true
 	}
 	if e, ok := errors.AsType[*firn.CompactedError](err); ok {
@@ -71,7 +72,7 @@ var causes = []struct {
 
 // unknownCommand is the error for a name that is not in the table, with the
 // first 128 bytes of what came after it, as Redis shows it.
-func unknownCommand(words [][]byte) Error {
+func unknownCommand(words [][]byte) resp.Error {
 	var args strings.Builder
 	for _, word := range words[1:] {
 		if args.Len() >= 128 {
@@ -79,7 +80,7 @@ func unknownCommand(words [][]byte) Error {
 		}
 		fmt.Fprintf(&args, "'%s' ", cString(word, 128-args.Len()))
 	}
-	return Error(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s",
+	return resp.Error(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s",
 		cString(words[0], 128), args.String()))
 }
 
@@ -93,24 +94,24 @@ func isWebRequest(name []byte) bool {
 	return bytes.EqualFold(name, []byte("POST")) || bytes.EqualFold(name, []byte("Host:"))
 }
 
-func unknownSubcommand(container string, word []byte) Error {
-	return Error(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.",
+func unknownSubcommand(container string, word []byte) resp.Error {
+	return resp.Error(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.",
 		cString(word, 128), strings.ToUpper(container)))
 }
 
 // wrongSubcommand is the answer to arguments that a subcommand does not take.
-func wrongSubcommand(container, name string) Error {
-	return Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try " + container + " HELP.")
+func wrongSubcommand(container, name string) resp.Error {
+	return resp.Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try " + container + " HELP.")
 }
 
-func wrongArity(name string) Error {
-	return Error("ERR wrong number of arguments for '" + name + "' command")
+func wrongArity(name string) resp.Error {
+	return resp.Error("ERR wrong number of arguments for '" + name + "' command")
 }
 
 // execAbort is the error of an EXEC that is itself refused.
-func execAbort(err error) Error {
+func execAbort(err error) resp.Error {
 	text, _ := wire(err)
-	return Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(text, "ERR "))
+	return resp.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(text, "ERR "))
 }
 
 // cString is what C's %.*s prints of b: up to n bytes, and none from a NUL on.

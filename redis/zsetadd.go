@@ -9,7 +9,7 @@ import (
 
 // Changing members: ZADD, ZINCRBY and ZREM, and removing ranges.
 
-const errNaN = Error("ERR resulting score is not a number (NaN)")
+const errNaN = resp.Error("ERR resulting score is not a number (NaN)")
 
 // addOptions are the options of ZADD.
 type addOptions struct {
@@ -44,11 +44,11 @@ options:
 	case len(rest) == 0 || len(rest)%2 != 0:
 		return o, nil, errSyntax
 	case o.ifAbsent && o.ifPresent:
-		return o, nil, Error("ERR XX and NX options at the same time are not compatible")
+		return o, nil, resp.Error("ERR XX and NX options at the same time are not compatible")
 	case o.ifGreater && o.ifAbsent, o.ifLess && o.ifAbsent, o.ifGreater && o.ifLess:
-		return o, nil, Error("ERR GT, LT, and/or NX options at the same time are not compatible")
+		return o, nil, resp.Error("ERR GT, LT, and/or NX options at the same time are not compatible")
 	case o.increment && len(rest) > 2:
-		return o, nil, Error("ERR INCR option supports a single increment-element pair")
+		return o, nil, resp.Error("ERR INCR option supports a single increment-element pair")
 	}
 	return o, rest, nil
 }
@@ -58,11 +58,11 @@ func zAdd(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.addPairs(o, pairs)
+	return addPairs(c, o, pairs)
 }
 
 func zIncrBy(c *Call) error {
-	return c.addPairs(addOptions{increment: true}, c.Args[1:])
+	return addPairs(c, addOptions{increment: true}, c.Args[1:])
 }
 
 // scored is a member and the score that it is given.
@@ -72,7 +72,7 @@ type scored struct {
 }
 
 // addPairs stores pairs of a score and a member, as a client gives them.
-func (c *Call) addPairs(o addOptions, pairs [][]byte) error {
+func addPairs(c *Call, o addOptions, pairs [][]byte) error {
 	var room [4]scored // most commands have few
 	members := room[:0]
 	for i := 0; i < len(pairs); i += 2 {
@@ -82,7 +82,7 @@ func (c *Call) addPairs(o addOptions, pairs [][]byte) error {
 		}
 		members = append(members, scored{score, pairs[i+1]})
 	}
-	return c.addScores(o, members)
+	return addScores(c, o, members)
 }
 
 // addResult is what became of one member.
@@ -93,7 +93,7 @@ type addResult struct {
 }
 
 // addScores stores members at the call's key.
-func (c *Call) addScores(o addOptions, members []scored) error {
+func addScores(c *Call, o addOptions, members []scored) error {
 	s, err := c.openKind(c.Args[0], kindZSet)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (c *Call) addScores(o addOptions, members []scored) error {
 		}
 		return nil
 	}
-	e, err := c.editZSet(&s)
+	e, err := editZSet(c.View, &s)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (c *Call) addScores(o addOptions, members []scored) error {
 // add gives one member a score, as far as the options allow. The same score
 // again is no write.
 func (e *zsetEdit) add(o *addOptions, score float64, member []byte) (r addResult, err error) {
-	old, had, err := e.v.score(e.s.key.UID, member)
+	old, had, err := scoreOf(e.v, e.s.key.UID, member)
 	if err != nil {
 		return r, err
 	}
@@ -184,13 +184,13 @@ func zRem(c *Call) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	e, err := c.editZSet(&s)
+	e, err := editZSet(c.View, &s)
 	if err != nil {
 		return err
 	}
 	var n int64
 	for _, member := range c.Args[1:] {
-		score, ok, err := c.score(s.key.UID, member)
+		score, ok, err := scoreOf(c.View, s.key.UID, member)
 		if err != nil {
 			return err
 		}
@@ -235,11 +235,11 @@ func zRemRange(by order) func(*Call) error {
 			c.Reply.Int(0)
 			return nil
 		}
-		e, err := c.editZSet(&s)
+		e, err := editZSet(c.View, &s)
 		if err != nil {
 			return err
 		}
-		members, err := c.collect(&s.key, &q.selection)
+		members, err := selectMembers(c.View, &s.key, &q.selection)
 		if err != nil {
 			return err
 		}

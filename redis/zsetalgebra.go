@@ -77,13 +77,13 @@ type algebraForm struct {
 
 // openSources reads the number of keys and the keys, and returns what follows
 // them.
-func (c *Call) openSources(args [][]byte) (sources []source, rest [][]byte, err error) {
+func openSources(c *Call, args [][]byte) (sources []source, rest [][]byte, err error) {
 	n, ok := resp.ParseInt(args[0])
 	switch {
 	case !ok:
 		return nil, nil, errNotInteger
 	case n < 1:
-		return nil, nil, Error("ERR at least 1 input key is needed for '" + strings.ToLower(c.Cmd.Name) + "' command")
+		return nil, nil, resp.Error("ERR at least 1 input key is needed for '" + strings.ToLower(c.Cmd.Name) + "' command")
 	case n > int64(len(args)-1):
 		return nil, nil, errSyntax
 	}
@@ -102,14 +102,14 @@ func (c *Call) openSources(args [][]byte) (sources []source, rest [][]byte, err 
 }
 
 // parseAlgebra reads all arguments of a command of the family.
-func (c *Call) parseAlgebra(form algebraForm) (q algebraQuery, err error) {
+func parseAlgebra(c *Call, form algebraForm) (q algebraQuery, err error) {
 	args := c.Args
 	if form.store {
 		args = args[1:]
 	}
 	q.op = form.op
 	var rest [][]byte
-	if q.sources, rest, err = c.openSources(args); err != nil {
+	if q.sources, rest, err = openSources(c, args); err != nil {
 		return q, err
 	}
 	weighs := form.op != difference && !form.card
@@ -141,7 +141,7 @@ func (q *algebraQuery) parseWeights(args [][]byte) error {
 	for i := range q.sources {
 		var ok bool
 		if q.sources[i].weight, ok = resp.ParseDouble(args[i]); !ok {
-			return Error("ERR weight value is not a float")
+			return resp.Error("ERR weight value is not a float")
 		}
 	}
 	return nil
@@ -164,16 +164,16 @@ func (q *algebraQuery) parseAggregate(arg []byte) error {
 // zAlgebra is ZUNION, ZINTER, ZDIFF and the ones that store.
 func zAlgebra(form algebraForm) func(*Call) error {
 	return func(c *Call) error {
-		q, err := c.parseAlgebra(form)
+		q, err := parseAlgebra(c, form)
 		if err != nil {
 			return err
 		}
-		members, err := c.evaluate(&q)
+		members, err := evaluate(c, &q)
 		if err != nil {
 			return err
 		}
 		if form.store {
-			return c.storeZSet(c.Args[0], members, longestOf(members), strings.ToLower(c.Cmd.Name))
+			return storeZSet(c, c.Args[0], members, longestOf(members), strings.ToLower(c.Cmd.Name))
 		}
 		slices.SortFunc(members, compareRated)
 		replyRated(&c.Reply, members, q.withScores)
@@ -190,12 +190,12 @@ func compareRated(a, b rated) int {
 }
 
 func zInterCard(c *Call) error {
-	q, err := c.parseAlgebra(algebraForm{op: intersection, card: true})
+	q, err := parseAlgebra(c, algebraForm{op: intersection, card: true})
 	if err != nil {
 		return err
 	}
 	n := int64(0)
-	err = c.eachCommon(&q, func(rated) error {
+	err = eachCommon(c, &q, func(rated) error {
 		if n++; n == q.limit {
 			return errStop
 		}
@@ -209,18 +209,18 @@ func zInterCard(c *Call) error {
 }
 
 // evaluate is the operation's result, in no order.
-func (c *Call) evaluate(q *algebraQuery) (members []rated, err error) {
+func evaluate(c *Call, q *algebraQuery) (members []rated, err error) {
 	keep := func(m rated) error {
 		members = append(members, m)
 		return nil
 	}
 	switch q.op {
 	case union:
-		return c.unite(q)
+		return unite(c, q)
 	case intersection:
-		err = c.eachCommon(q, keep)
+		err = eachCommon(c, q, keep)
 	default:
-		err = c.eachBut(q, keep)
+		err = eachBut(c, q, keep)
 	}
 	return members, err
 }
@@ -231,12 +231,12 @@ func (q *algebraQuery) bySize() {
 	slices.SortStableFunc(q.sources, func(a, b source) int { return cmp.Compare(a.key.Length, b.key.Length) })
 }
 
-func (c *Call) unite(q *algebraQuery) ([]rated, error) {
+func unite(c *Call, q *algebraQuery) ([]rated, error) {
 	q.bySize()
 	scores := map[string]float64{}
 	for i := range q.sources {
 		src := &q.sources[i]
-		err := c.eachOf(src, func(m rated) error {
+		err := eachOf(c, src, func(m rated) error {
 			score := src.weigh(m.score)
 			if had, ok := scores[m.member]; ok {
 				score = q.aggregate.of(had, score)
@@ -256,16 +256,16 @@ func (c *Call) unite(q *algebraQuery) ([]rated, error) {
 }
 
 // eachCommon visits the members that all sources have.
-func (c *Call) eachCommon(q *algebraQuery, visit func(rated) error) error {
+func eachCommon(c *Call, q *algebraQuery, visit func(rated) error) error {
 	q.bySize()
 	if !q.sources[0].live {
 		return nil
 	}
-	return c.eachOf(&q.sources[0], func(m rated) error {
+	return eachOf(c, &q.sources[0], func(m rated) error {
 		score := q.sources[0].weigh(m.score)
 		for i := range q.sources[1:] {
 			src := &q.sources[1+i]
-			other, ok, err := c.scoreIn(src, m.member)
+			other, ok, err := scoreIn(c, src, m.member)
 			if err != nil || !ok {
 				return err
 			}
@@ -276,10 +276,10 @@ func (c *Call) eachCommon(q *algebraQuery, visit func(rated) error) error {
 }
 
 // eachBut visits the members that the first source has and no other.
-func (c *Call) eachBut(q *algebraQuery, visit func(rated) error) error {
-	return c.eachOf(&q.sources[0], func(m rated) error {
+func eachBut(c *Call, q *algebraQuery, visit func(rated) error) error {
+	return eachOf(c, &q.sources[0], func(m rated) error {
 		for i := range q.sources[1:] {
-			if _, ok, err := c.scoreIn(&q.sources[1+i], m.member); err != nil || ok {
+			if _, ok, err := scoreIn(c, &q.sources[1+i], m.member); err != nil || ok {
 				return err
 			}
 		}
@@ -288,24 +288,24 @@ func (c *Call) eachBut(q *algebraQuery, visit func(rated) error) error {
 }
 
 // eachOf visits the members of a source.
-func (c *Call) eachOf(src *source, visit func(rated) error) error {
+func eachOf(c *Call, src *source, visit func(rated) error) error {
 	if !src.live {
 		return nil
 	}
 	if src.key.Kind == kindZSet {
-		return c.eachMember(&src.key, visit)
+		return eachMember(c.View, &src.key, visit)
 	}
-	return c.walkSet(&src.key, 0, func(member string) error { return visit(rated{1, member}) })
+	return walkSet(c.View, &src.key, 0, func(member string) error { return visit(rated{1, member}) })
 }
 
 // scoreIn is a member's score in a source; ok is false if it does not have it.
-func (c *Call) scoreIn(src *source, member string) (score float64, ok bool, err error) {
+func scoreIn(c *Call, src *source, member string) (score float64, ok bool, err error) {
 	switch {
 	case !src.live:
 		return 0, false, nil
 	case src.key.Kind == kindZSet:
-		return c.score(src.key.UID, []byte(member))
+		return scoreOf(c.View, src.key.UID, []byte(member))
 	}
-	ok, err = c.hasMember(&src.key, member)
+	ok, err = hasMember(c.View, &src.key, member)
 	return 1, ok, err
 }

@@ -12,8 +12,8 @@ import (
 // Bounds of ranges, by score and by member.
 
 const (
-	errScoreRange = Error("ERR min or max is not a float")
-	errLexRange   = Error("ERR min or max not valid string range item")
+	errScoreRange = resp.Error("ERR min or max is not a float")
+	errLexRange   = resp.Error("ERR min or max not valid string range item")
 )
 
 // scoreRange is scores from min to max, each itself excluded if it is open.

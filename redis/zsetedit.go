@@ -66,7 +66,7 @@ type zsetEdit struct {
 
 // editZSet begins to change the sorted set in a slot; where there is none, a
 // new one, which finish must not find without members.
-func (v *View) editZSet(s *slot) (zsetEdit, error) {
+func editZSet(v *View, s *slot) (zsetEdit, error) {
 	e := zsetEdit{v: v, s: s}
 	if !s.live {
 		s.key = keyDoc{Kind: kindZSet, UID: v.newUID()}
@@ -78,7 +78,7 @@ func (v *View) editZSet(s *slot) (zsetEdit, error) {
 }
 
 // replaceZSet begins a sorted set in place of whatever is at a key.
-func (v *View) replaceZSet(s *slot) zsetEdit {
+func replaceZSet(v *View, s *slot) zsetEdit {
 	s.key = keyDoc{Kind: kindZSet, Created: s.key.Created, UID: v.newUID()}
 	return zsetEdit{v: v, s: s}
 }
@@ -189,7 +189,7 @@ func (e *zsetEdit) findEnds() error {
 	prefix := appendUID(make([]byte, 0, maxUIDBytes), k.UID)
 	s := span{spanOf(prefix, &e.ends), len(prefix)}
 	s.Index, s.Limit = e.v.byScore, 1
-	if _, err := e.v.warm(k, &s, 1); err != nil {
+	if _, err := warmSpan(e.v, k, &s, 1); err != nil {
 		return err
 	}
 	for _, end := range [...]struct {
@@ -200,7 +200,7 @@ func (e *zsetEdit) findEnds() error {
 		if !end.gone {
 			continue
 		}
-		key, err := e.v.edgeKey(s, end.last)
+		key, err := edgeKey(e.v, s, end.last)
 		if err != nil {
 			return err
 		}

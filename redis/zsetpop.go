@@ -8,14 +8,14 @@ import (
 
 // pop removes up to count members from one end of an opened sorted set that
 // is live, and returns them in the order of their removal.
-func (c *Call) pop(s *slot, key []byte, count int64, highest bool) ([]rated, error) {
-	e, err := c.editZSet(s)
+func pop(c *Call, s *slot, key []byte, count int64, highest bool) ([]rated, error) {
+	e, err := editZSet(c.View, s)
 	if err != nil {
 		return nil, err
 	}
 	count = min(count, s.key.Length)
 	// The member behind them will be the one at the end.
-	members, err := c.collect(&s.key, &selection{by: byRank, last: min(count, s.key.Length-1), reverse: highest})
+	members, err := selectMembers(c.View, &s.key, &selection{by: byRank, last: min(count, s.key.Length-1), reverse: highest})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func zPop(highest bool) func(*Call) error {
 			c.Reply.Array(0)
 			return nil
 		}
-		members, err := c.pop(&s, c.Args[0], count, highest)
+		members, err := pop(c, &s, c.Args[0], count, highest)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ var zsetPopper = popper{kindZSet, "MIN", "MAX", replyTakenMembers, replyTakenOf}
 // replyTakenMembers takes up to count members off an end of a live sorted set,
 // and replies them with their scores, as pairs.
 func replyTakenMembers(c *Call, s *slot, key []byte, count int64, highest bool) error {
-	members, err := c.pop(s, key, count, highest)
+	members, err := pop(c, s, key, count, highest)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func replyTakenMembers(c *Call, s *slot, key []byte, count int64, highest bool) 
 // replyTakenOf takes a member off an end of a live sorted set, and replies it
 // and its score, and of which key.
 func replyTakenOf(c *Call, s *slot, key []byte, highest bool) error {
-	members, err := c.pop(s, key, 1, highest)
+	members, err := pop(c, s, key, 1, highest)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 // and counting.
 
 const (
-	errLimitByRank  = Error("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX")
-	errScoresByName = Error("ERR syntax error, WITHSCORES not supported in combination with BYLEX")
+	errLimitByRank  = resp.Error("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX")
+	errScoresByName = resp.Error("ERR syntax error, WITHSCORES not supported in combination with BYLEX")
 )
 
 // rangeQuery is what a command of the ZRANGE family asks for.
@@ -88,13 +88,13 @@ func zRange(form rangeForm) func(*Call) error {
 		if err != nil {
 			return err
 		}
-		k, ok, err := c.findZSet(c.Args[0])
+		k, ok, err := findZSet(c.View, c.Args[0])
 		if err != nil {
 			return err
 		}
 		l := beginRated(&c.Reply, q.withScores)
 		if ok {
-			if err := c.each(&k, &q.selection, l.add); err != nil {
+			if err := eachSelected(c.View, &k, &q.selection, l.add); err != nil {
 				return err
 			}
 		}
@@ -108,17 +108,17 @@ func zRangeStore(c *Call) error {
 	if err != nil {
 		return err
 	}
-	k, ok, err := c.findZSet(c.Args[1])
+	k, ok, err := findZSet(c.View, c.Args[1])
 	if err != nil {
 		return err
 	}
 	var members []rated
 	if ok {
-		if members, err = c.collect(&k, &q.selection); err != nil {
+		if members, err = selectMembers(c.View, &k, &q.selection); err != nil {
 			return err
 		}
 	}
-	return c.storeZSet(c.Args[0], members, 0, "zrangestore") // it meets a long member when its turn comes
+	return storeZSet(c, c.Args[0], members, 0, "zrangestore") // it meets a long member when its turn comes
 }
 
 // longestOf is the length of the longest of members, in bytes.
@@ -133,7 +133,7 @@ func longestOf(members []rated) int {
 // storeZSet puts a sorted set of different members in place of whatever is at
 // a key, which ends if there are none, and replies how many there are. longest
 // is for foresee.
-func (c *Call) storeZSet(key []byte, members []rated, longest int, event string) error {
+func storeZSet(c *Call, key []byte, members []rated, longest int, event string) error {
 	s, err := c.openIn(c.DB, key)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (c *Call) storeZSet(key []byte, members []rated, longest int, event string)
 	if len(members) == 0 {
 		return c.clear(&s)
 	}
-	e := c.replaceZSet(&s)
+	e := replaceZSet(c.View, &s)
 	e.foresee(len(members), longest)
 	for _, m := range members {
 		if err := e.put([]byte(m.member), m.score, 0, false); err != nil {
@@ -155,7 +155,7 @@ func (c *Call) storeZSet(key []byte, members []rated, longest int, event string)
 }
 
 func zCard(c *Call) error {
-	k, _, err := c.findZSet(c.Args[0])
+	k, _, err := findZSet(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -180,13 +180,13 @@ func zLexCount(c *Call) error {
 }
 
 func replyCount(c *Call, sel selection) error {
-	k, ok, err := c.findZSet(c.Args[0])
+	k, ok, err := findZSet(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
 	n := 0
 	if ok {
-		if n, err = c.count(&k, &sel); err != nil {
+		if n, err = countSelected(c.View, &k, &sel); err != nil {
 			return err
 		}
 	}
@@ -201,13 +201,13 @@ func zRank(reverse bool) func(*Call) error {
 		if withScore && !is(c.Args[2], "WITHSCORE") {
 			return errSyntax
 		}
-		k, ok, err := c.findZSet(c.Args[0])
+		k, ok, err := findZSet(c.View, c.Args[0])
 		if err != nil {
 			return err
 		}
 		var score float64
 		if ok {
-			if score, ok, err = c.score(k.UID, c.Args[1]); err != nil {
+			if score, ok, err = scoreOf(c.View, k.UID, c.Args[1]); err != nil {
 				return err
 			}
 		}
@@ -219,7 +219,7 @@ func zRank(reverse bool) func(*Call) error {
 			c.Reply.Null()
 			return nil
 		}
-		n, err := c.rank(&k, rated{score, string(c.Args[1])}, reverse)
+		n, err := rankOf(c.View, &k, rated{score, string(c.Args[1])}, reverse)
 		if err != nil {
 			return err
 		}
@@ -235,21 +235,21 @@ func zRank(reverse bool) func(*Call) error {
 }
 
 func zScore(c *Call) error {
-	k, ok, err := c.findZSet(c.Args[0])
+	k, ok, err := findZSet(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
-	return c.replyScore(&k, ok, c.Args[1])
+	return replyScore(c, &k, ok, c.Args[1])
 }
 
 func zMScore(c *Call) error {
-	k, ok, err := c.findZSet(c.Args[0])
+	k, ok, err := findZSet(c.View, c.Args[0])
 	if err != nil {
 		return err
 	}
 	c.Reply.Array(len(c.Args) - 1)
 	for _, member := range c.Args[1:] {
-		if err := c.replyScore(&k, ok, member); err != nil {
+		if err := replyScore(c, &k, ok, member); err != nil {
 			return err
 		}
 	}
@@ -257,11 +257,11 @@ func zMScore(c *Call) error {
 }
 
 // replyScore replies a member's score, or null.
-func (c *Call) replyScore(k *keyDoc, ok bool, member []byte) error {
+func replyScore(c *Call, k *keyDoc, ok bool, member []byte) error {
 	var score float64
 	var err error
 	if ok {
-		if score, ok, err = c.score(k.UID, member); err != nil {
+		if score, ok, err = scoreOf(c.View, k.UID, member); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ import (
 // The key document's note says where the live entries begin and end; see
 // zsetEnds.
 
-const errMemberLength = Error("ERR member exceeds the maximum size of 1 MiB")
+const errMemberLength = resp.Error("ERR member exceeds the maximum size of 1 MiB")
 
 const (
 	scoreBytes   = 8
@@ -103,8 +103,8 @@ func parseEntry(key string, n int) (m rated, err error) {
 	return m, nil
 }
 
-// score is a member's score; ok is false if the set does not have it.
-func (v *View) score(u uid, member []byte) (score float64, ok bool, err error) {
+// scoreOf is a member's score; ok is false if the set does not have it.
+func scoreOf(v *View, u uid, member []byte) (score float64, ok bool, err error) {
 	doc, err := v.R.Get(v.scores, v.elementID(u, member))
 	if err == firn.ErrNotFound {
 		return 0, false, nil
@@ -120,14 +120,14 @@ func (v *View) score(u uid, member []byte) (score float64, ok bool, err error) {
 }
 
 // findZSet reads the sorted set at a key.
-func (v *View) findZSet(key []byte) (k keyDoc, ok bool, err error) {
+func findZSet(v *View, key []byte) (k keyDoc, ok bool, err error) {
 	return v.findKind(key, kindZSet)
 }
 
 // replyZSetState appends a sorted set as ZRANGE 0 -1 WITHSCORES does.
 func replyZSetState(v *View, w *resp.Writer, k *keyDoc) error {
 	l := beginRated(w, true)
-	if err := v.eachMember(k, l.add); err != nil {
+	if err := eachMember(v, k, l.add); err != nil {
 		return err
 	}
 	l.end()

@@ -15,23 +15,23 @@ import (
 func zScan(c *Call) error {
 	return scanElements(c, kindZSet, func(k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
 		if k.Encoding != compact {
-			return c.scanScores(k, cursor, o, l)
+			return scanScores(c, k, cursor, o, l)
 		}
 		// Like Redis, a small set in one step and in its order.
-		return 0, c.eachMember(k, func(m rated) error {
-			l.addScanned(o, []byte(m.member), m.score, true)
+		return 0, eachMember(c.View, k, func(m rated) error {
+			addScanned(l, o, []byte(m.member), m.score, true)
 			return nil
 		})
 	})
 }
 
 // scanScores adds one step of a large set, in the order of the members' bytes.
-func (c *Call) scanScores(k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
+func scanScores(c *Call, k *keyDoc, cursor uint64, o *scanOptions, l *list) (uint64, error) {
 	prefix := slices.Clone(c.prefixOf(k.UID))
-	return c.step(c.scores.ByID(), prefix, cursor, o, func(item firn.Item) error {
-		m, err := c.ratedOf(k, item, len(prefix))
+	return step(c, c.scores.ByID(), prefix, cursor, o, func(item firn.Item) error {
+		m, err := ratedOf(c, k, item, len(prefix))
 		if err == nil {
-			l.addScanned(o, []byte(m.member), m.score, false)
+			addScanned(l, o, []byte(m.member), m.score, false)
 		}
 		return err
 	})
@@ -39,7 +39,7 @@ func (c *Call) scanScores(k *keyDoc, cursor uint64, o *scanOptions, l *list) (ui
 
 // ratedOf is the member and the score in a document, whose id has a prefix of
 // n bytes.
-func (c *Call) ratedOf(k *keyDoc, item firn.Item, n int) (rated, error) {
+func ratedOf(c *Call, k *keyDoc, item firn.Item, n int) (rated, error) {
 	member, err := memberOf(item.Key, n)
 	if err != nil {
 		return rated{}, err
@@ -53,7 +53,7 @@ func (c *Call) ratedOf(k *keyDoc, item firn.Item, n int) (rated, error) {
 
 // addScanned adds a member and its score as ZSCAN shows them, if wanted.
 // Redis keeps integers as such in a small set, and shows all their digits.
-func (l *list) addScanned(o *scanOptions, member []byte, score float64, small bool) {
+func addScanned(l *list, o *scanOptions, member []byte, score float64, small bool) {
 	if !o.matches(member) {
 		return
 	}
@@ -75,7 +75,7 @@ func zRandMember(c *Call) error {
 			return err
 		}
 	}
-	k, ok, err := c.findZSet(c.Args[0])
+	k, ok, err := findZSet(c.View, c.Args[0])
 	switch {
 	case err != nil:
 		return err
@@ -86,7 +86,7 @@ func zRandMember(c *Call) error {
 		c.Reply.Array(0)
 		return nil
 	}
-	members, err := c.randomMembers(&k, count)
+	members, err := randomMembers(c, &k, count)
 	if err != nil {
 		return err
 	}
@@ -104,17 +104,17 @@ const fewRandom = 64
 
 // randomMembers draws members of a set: by rank, or a few of a large set that
 // is not in memory byte by byte, as RANDOMKEY draws keys.
-func (c *Call) randomMembers(k *keyDoc, count int64) ([]rated, error) {
-	s, err := c.span(k)
+func randomMembers(c *Call, k *keyDoc, count int64) ([]rated, error) {
+	s, err := spanOfZSet(c.View, k)
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.warm(k, &s, k.Length)
+	held, err := warmSpan(c.View, k, &s, k.Length)
 	if err != nil {
 		return nil, err
 	}
 	if !held && -fewRandom <= count && count <= fewRandom && k.Length > smallZSet {
-		members, err := c.drawMembers(k, count)
+		members, err := drawMembers(c, k, count)
 		if err != nil || members != nil {
 			return members, err
 		}
@@ -123,24 +123,24 @@ func (c *Call) randomMembers(k *keyDoc, count int64) ([]rated, error) {
 	members := make([]rated, len(ranks))
 	if held {
 		for i, rank := range ranks {
-			if err := c.walk(s, rank, 1, func(m rated) error { members[i] = m; return nil }); err != nil {
+			if err := walkSpan(c.View, s, rank, 1, func(m rated) error { members[i] = m; return nil }); err != nil {
 				return nil, err
 			}
 		}
 		return members, nil
 	}
-	return members, c.pick(k, s, ranks, members)
+	return members, pick(c, k, s, ranks, members)
 }
 
 // pick finds the members at ranks in one walk over the set.
-func (c *Call) pick(k *keyDoc, s span, ranks []int, members []rated) error {
+func pick(c *Call, k *keyDoc, s span, ranks []int, members []rated) error {
 	places := make([]int, len(ranks)) // of ranks, lowest rank first
 	for i := range places {
 		places[i] = i
 	}
 	slices.SortFunc(places, func(a, b int) int { return ranks[a] - ranks[b] })
 	rank, done := 0, 0
-	err := c.walk(s, 0, 0, func(m rated) error {
+	err := walkSpan(c.View, s, 0, 0, func(m rated) error {
 		for ; done < len(places) && ranks[places[done]] == rank; done++ {
 			members[places[done]] = m
 		}
@@ -161,15 +161,15 @@ func (c *Call) pick(k *keyDoc, s span, ranks []int, members []rated) error {
 
 // drawMembers draws -count members, or count different ones; nil if it has
 // drawn too many that it had.
-func (c *Call) drawMembers(k *keyDoc, count int64) ([]rated, error) {
+func drawMembers(c *Call, k *keyDoc, count int64) ([]rated, error) {
 	prefix := appendUID(nil, k.UID)
-	items, err := c.drawMany(c.scores.ByID(), prefix, count)
+	items, err := drawMany(c.View, c.scores.ByID(), prefix, count)
 	if err != nil || items == nil {
 		return nil, err
 	}
 	members := make([]rated, len(items))
 	for i, item := range items {
-		if members[i], err = c.ratedOf(k, item, len(prefix)); err != nil {
+		if members[i], err = ratedOf(c, k, item, len(prefix)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,5 +1,7 @@
 package redis
 
+import "github.com/firndb/firn/resp"
+
 // order is what a selection of members goes by.
 type order uint8
 
@@ -23,14 +25,14 @@ type selection struct {
 // unlimited lets a selection have all members in its bounds.
 func (sel *selection) unlimited() { sel.skip, sel.limit = 0, -1 }
 
-// each visits the members of a set that are selected.
-func (v *View) each(k *keyDoc, sel *selection, visit func(rated) error) error {
+// eachSelected visits the members of a set that are selected.
+func eachSelected(v *View, k *keyDoc, sel *selection, visit func(rated) error) error {
 	if sel.by == byRank {
 		rank, n := ranksOf(sel.first, sel.last, k.Length)
 		if n == 0 {
 			return nil
 		}
-		return v.eachByRank(k, rank, n, sel.reverse, visit)
+		return eachByRank(v, k, rank, n, sel.reverse, visit)
 	}
 	if sel.skip < 0 || sel.limit == 0 || sel.skip >= k.Length {
 		return nil
@@ -39,51 +41,51 @@ func (v *View) each(k *keyDoc, sel *selection, visit func(rated) error) error {
 		sel.limit = k.Length
 	}
 	if sel.by == byScore {
-		s, err := v.span(k)
+		s, err := spanOfZSet(v, k)
 		if err != nil {
 			return err
 		}
 		sel.scores.clipTo(&s)
-		return v.eachInSpan(k, s, sel, visit)
+		return eachInSpan(v, k, s, sel, visit)
 	}
-	return v.eachByLex(k, sel, visit)
+	return eachByLex(v, k, sel, visit)
 }
 
-// collect is each for those that write: a walk ends with the first write.
-func (v *View) collect(k *keyDoc, sel *selection) (members []rated, err error) {
-	err = v.each(k, sel, func(m rated) error {
+// selectMembers is each for those that write: a walk ends with the first write.
+func selectMembers(v *View, k *keyDoc, sel *selection) (members []rated, err error) {
+	err = eachSelected(v, k, sel, func(m rated) error {
 		members = append(members, m)
 		return nil
 	})
 	return members, err
 }
 
-func (v *View) eachInSpan(k *keyDoc, s span, sel *selection, visit func(rated) error) error {
+func eachInSpan(v *View, k *keyDoc, s span, sel *selection, visit func(rated) error) error {
 	if s.empty() {
 		return nil
 	}
-	if _, err := v.warm(k, &s, sel.skip); err != nil {
+	if _, err := warmSpan(v, k, &s, sel.skip); err != nil {
 		return err
 	}
 	s.Reverse = sel.reverse
-	return v.walk(s, int(sel.skip), int(sel.limit), visit)
+	return walkSpan(v, s, int(sel.skip), int(sel.limit), visit)
 }
 
 // eachByLex seeks the members where all have one score, as they should. Of a
 // set with several scores Redis says that the result is unspecified; what it
 // does with a small one is done here with any.
-func (v *View) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) error {
-	first, last, err := v.edgeMembers(k)
+func eachByLex(v *View, k *keyDoc, sel *selection, visit func(rated) error) error {
+	first, last, err := edgeMembers(v, k)
 	if err != nil || sel.members.hopeless() {
 		return err
 	}
 	if first.score == last.score {
-		s, err := v.span(k)
+		s, err := spanOfZSet(v, k)
 		if err != nil {
 			return err
 		}
 		sel.members.clipTo(&s, first.score)
-		return v.eachInSpan(k, s, sel, visit)
+		return eachInSpan(v, k, s, sel, visit)
 	}
 	if !sel.members.reaches(last.member) || !sel.members.passes(first.member) {
 		return nil
@@ -93,7 +95,7 @@ func (v *View) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) err
 		reaches, passes = passes, reaches
 	}
 	skip, limit, begun := sel.skip, sel.limit, false
-	err = v.eachByRank(k, 0, k.Length, sel.reverse, func(m rated) error {
+	err = eachByRank(v, k, 0, k.Length, sel.reverse, func(m rated) error {
 		begun = begun || reaches(m.member)
 		switch {
 		case !begun:
@@ -114,25 +116,25 @@ func (v *View) eachByLex(k *keyDoc, sel *selection, visit func(rated) error) err
 }
 
 // errStop ends a walk before its end. It is not for clients.
-const errStop = Error("stop")
+const errStop = resp.Error("stop")
 
-// count is how many members are selected, by score or by member, without a
+// countSelected is how many members are selected, by score or by member, without a
 // limit.
-func (v *View) count(k *keyDoc, sel *selection) (int, error) {
-	s, err := v.span(k)
+func countSelected(v *View, k *keyDoc, sel *selection) (int, error) {
+	s, err := spanOfZSet(v, k)
 	if err != nil {
 		return 0, err
 	}
 	if sel.by == byScore {
 		sel.scores.clipTo(&s)
 	} else {
-		first, last, err := v.edgeMembers(k)
+		first, last, err := edgeMembers(v, k)
 		if err != nil || sel.members.hopeless() {
 			return 0, err
 		}
 		if first.score != last.score {
 			n := 0
-			err := v.eachByLex(k, sel, func(rated) error { n++; return nil })
+			err := eachByLex(v, k, sel, func(rated) error { n++; return nil })
 			return n, err
 		}
 		sel.members.clipTo(&s, first.score)
@@ -140,7 +142,7 @@ func (v *View) count(k *keyDoc, sel *selection) (int, error) {
 	if s.empty() {
 		return 0, nil
 	}
-	if _, err := v.warm(k, &s, 1); err != nil {
+	if _, err := warmSpan(v, k, &s, 1); err != nil {
 		return 0, err
 	}
 	return v.R.CountRange(s.Range)

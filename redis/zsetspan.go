@@ -30,8 +30,8 @@ type span struct {
 	uidBytes int // the part of every key that is the set's uid
 }
 
-// span is all entries of a sorted set.
-func (v *View) span(k *keyDoc) (span, error) {
+// spanOfZSet is all entries of a sorted set.
+func spanOfZSet(v *View, k *keyDoc) (span, error) {
 	ends, err := parseZSetEnds(k)
 	if err != nil {
 		return span{}, err
@@ -61,10 +61,10 @@ func (s *span) clip(from, to []byte) {
 // empty says that no entry can be in the span.
 func (s *span) empty() bool { return bytes.Compare(s.From, s.To) >= 0 }
 
-// warm may load the set, to answer a question that reads steps of its entries
+// warmSpan may load the set, to answer a question that reads steps of its entries
 // if it is not loaded, and says whether it is. A set that was not to be loaded
 // counts as not.
-func (v *View) warm(k *keyDoc, s *span, steps int64) (held bool, err error) {
+func warmSpan(v *View, k *keyDoc, s *span, steps int64) (held bool, err error) {
 	n := k.Length
 	switch {
 	case n <= smallZSet, steps >= n/loadShare:
@@ -81,9 +81,9 @@ func (v *View) warm(k *keyDoc, s *span, steps int64) (held bool, err error) {
 	return v.R.Warm(s.Index, s.From[:s.uidBytes], int(n))
 }
 
-// walk visits the members of a span, all but the first skip, and at most
+// walkSpan visits the members of a span, all but the first skip, and at most
 // limit if that is not 0.
-func (v *View) walk(s span, skip, limit int, visit func(rated) error) error {
+func walkSpan(v *View, s span, skip, limit int, visit func(rated) error) error {
 	if s.empty() {
 		return nil
 	}
@@ -105,27 +105,27 @@ func (v *View) walk(s span, skip, limit int, visit func(rated) error) error {
 
 // eachMember visits all members of a sorted set in its order. A set that has
 // not as many as its key says is errDamaged.
-func (v *View) eachMember(k *keyDoc, visit func(rated) error) error {
-	return v.eachByRank(k, 0, k.Length, false, visit)
+func eachMember(v *View, k *keyDoc, visit func(rated) error) error {
+	return eachByRank(v, k, 0, k.Length, false, visit)
 }
 
 // eachByRank visits the n members from rank first on, which are in the set;
 // with reverse ranks count from the end.
-func (v *View) eachByRank(k *keyDoc, first, n int64, reverse bool, visit func(rated) error) error {
-	s, err := v.span(k)
+func eachByRank(v *View, k *keyDoc, first, n int64, reverse bool, visit func(rated) error) error {
+	s, err := spanOfZSet(v, k)
 	if err != nil {
 		return err
 	}
 	behind := k.Length - first - n
-	if _, err := v.warm(k, &s, min(first, behind)+n); err != nil {
+	if _, err := warmSpan(v, k, &s, min(first, behind)+n); err != nil {
 		return err
 	}
 	s.Reverse = reverse
 	if behind < first && n <= smallZSet {
-		return v.walkBack(s, int(behind), int(n), visit)
+		return walkSpanBack(v, s, int(behind), int(n), visit)
 	}
 	var seen int64
-	err = v.walk(s, int(first), int(n), func(m rated) error {
+	err = walkSpan(v, s, int(first), int(n), func(m rated) error {
 		seen++
 		return visit(m)
 	})
@@ -135,11 +135,11 @@ func (v *View) eachByRank(k *keyDoc, first, n int64, reverse bool, visit func(ra
 	return err
 }
 
-// walkBack is walk from the other end: for members that are nearer to it.
-func (v *View) walkBack(s span, skip, n int, visit func(rated) error) error {
+// walkSpanBack is walk from the other end: for members that are nearer to it.
+func walkSpanBack(v *View, s span, skip, n int, visit func(rated) error) error {
 	members := make([]rated, 0, n)
 	s.Reverse = !s.Reverse
-	err := v.walk(s, skip, n, func(m rated) error {
+	err := walkSpan(v, s, skip, n, func(m rated) error {
 		members = append(members, m)
 		return nil
 	})
@@ -154,30 +154,30 @@ func lengthError(k *keyDoc, n int64) error {
 }
 
 // edgeMembers are the first and the last member of a set.
-func (v *View) edgeMembers(k *keyDoc) (first, last rated, err error) {
-	s, err := v.span(k)
+func edgeMembers(v *View, k *keyDoc) (first, last rated, err error) {
+	s, err := spanOfZSet(v, k)
 	if err != nil {
 		return first, last, err
 	}
-	if _, err := v.warm(k, &s, 2); err != nil {
+	if _, err := warmSpan(v, k, &s, 2); err != nil {
 		return first, last, err
 	}
-	if err := v.walk(s, 0, 1, func(m rated) error { first = m; return nil }); err != nil {
+	if err := walkSpan(v, s, 0, 1, func(m rated) error { first = m; return nil }); err != nil {
 		return first, last, err
 	}
 	s.Reverse = true
-	err = v.walk(s, 0, 1, func(m rated) error { last = m; return nil })
+	err = walkSpan(v, s, 0, 1, func(m rated) error { last = m; return nil })
 	return first, last, err
 }
 
-// rank is how many members come before one, from the front or with reverse
+// rankOf is how many members come before one, from the front or with reverse
 // from the end.
-func (v *View) rank(k *keyDoc, m rated, reverse bool) (int, error) {
-	s, err := v.span(k)
+func rankOf(v *View, k *keyDoc, m rated, reverse bool) (int, error) {
+	s, err := spanOfZSet(v, k)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := v.warm(k, &s, k.Length/2); err != nil {
+	if _, err := warmSpan(v, k, &s, k.Length/2); err != nil {
 		return 0, err
 	}
 	place := appendPlace(nil, m.score, tuple.AppendString(nil, m.member))
@@ -197,7 +197,7 @@ func (v *View) rank(k *keyDoc, m rated, reverse bool) (int, error) {
 const afterMember = 0xfe
 
 // edgeKey is the first key of a span that has one, or the last.
-func (v *View) edgeKey(s span, last bool) (string, error) {
+func edgeKey(v *View, s span, last bool) (string, error) {
 	s.Limit, s.Reverse = 1, last
 	for key, err := range v.R.Keys(s.Range, 0) {
 		return key, err

@@ -34,6 +34,11 @@ package resp
 
 import "errors"
 
+// Error is an error whose text is for the client, code first: "WRONGTYPE …".
+type Error string
+
+func (e Error) Error() string { return string(e) }
+
 // ErrProtocol matches every [ProtocolError] under errors.Is.
 var ErrProtocol = errors.New("resp: protocol error")
 
