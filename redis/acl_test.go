@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/redis/acl"
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 )
@@ -29,7 +32,7 @@ func (v value) words() []string {
 
 func ask(t testing.TB, with talker, command string) value {
 	t.Helper()
-	v, _, err := parseValue(with.tell(t, splitWords(t, command)...))
+	v, _, err := parseValue(with.tell(t, SplitWords(t, command)...))
 	if err != nil {
 		t.Fatalf("%s: %v", command, err)
 	}
@@ -40,17 +43,17 @@ func ask(t testing.TB, with talker, command string) value {
 // servers have.
 func TestCategoriesAreThoseOfRedis(t *testing.T) {
 	redis := startRedis(t)()
-	table := newTable(Commands())
-	theirs := map[string]category{}
+	table := command.NewTable(Commands())
+	theirs := map[string]command.Category{}
 	for _, name := range ask(t, redis, "ACL CAT").words() {
-		for _, command := range ask(t, redis, "ACL CAT "+name).words() {
-			theirs[command] |= categoryNamed(name)
+		for _, word := range ask(t, redis, "ACL CAT "+name).words() {
+			theirs[word] |= command.CategoryNamed(name)
 		}
 	}
-	for _, e := range table.numbered {
-		want, ok := theirs[e.full]
-		if got := e.category(); ok && e.Run != nil && got != want {
-			t.Errorf("%s: got %s, want %s", e.full, got.names(), want.names())
+	for _, e := range table.Numbered {
+		want, ok := theirs[e.Full]
+		if got := e.Category(); ok && e.Run != nil && got != want {
+			t.Errorf("%s: got %s, want %s", e.Full, got.Names(), want.Names())
 		}
 	}
 }
@@ -62,7 +65,7 @@ func newUser(t *testing.T, srv *Server, rules string) *ours {
 		t.Fatal(err)
 	}
 	o := newOurs(t, srv)
-	check(t, "AUTH", o.run(t, "AUTH u x"), "+OK\r\n")
+	Check(t, "AUTH", o.Run(t, "AUTH u x"), "+OK\r\n")
 	return o
 }
 
@@ -70,16 +73,16 @@ func TestChangedRulesHoldAtOnce(t *testing.T) {
 	srv := New(openStore(t, firn.Options{}), Options{})
 	admin := newOurs(t, srv)
 	u := newUser(t, srv, "+get ~*")
-	check(t, "GET", u.run(t, "GET k"), "$-1\r\n")
-	admin.run(t, "ACL SETUSER u -get")
-	check(t, "GET, forbidden", u.run(t, "GET k"), "-NOPERM this user has no permissions to run the 'get' command\r\n")
-	admin.run(t, "ACL SETUSER u +@all &*")
-	if srv.users.find("u").bounds.Load() != nil {
+	Check(t, "GET", u.Run(t, "GET k"), "$-1\r\n")
+	admin.Run(t, "ACL SETUSER u -get")
+	Check(t, "GET, forbidden", u.Run(t, "GET k"), "-NOPERM this user has no permissions to run the 'get' command\r\n")
+	admin.Run(t, "ACL SETUSER u +@all &*")
+	if srv.users.Find("u").Bounds.Load() != nil {
 		t.Error("a user who may do everything is checked")
 	}
-	check(t, "SET", u.run(t, "SET k v"), "+OK\r\n")
-	admin.run(t, "ACL SETUSER u resetkeys ~x")
-	check(t, "a pipeline", u.run(t, "GET x", "GET k", "SET x 1"),
+	Check(t, "SET", u.Run(t, "SET k v"), "+OK\r\n")
+	admin.Run(t, "ACL SETUSER u resetkeys ~x")
+	Check(t, "a pipeline", u.Run(t, "GET x", "GET k", "SET x 1"),
 		"$-1\r\n-NOPERM this user has no permissions to access one of the keys used as arguments\r\n+OK\r\n")
 }
 
@@ -88,14 +91,14 @@ func TestDeletedUsersAreDisconnected(t *testing.T) {
 	admin, u := newOurs(t, srv), newUser(t, srv, "+@all")
 	hung := false
 	u.session.Hang = func() { hung = true }
-	check(t, "ACL DELUSER", admin.run(t, "ACL DELUSER u"), ":1\r\n")
+	Check(t, "ACL DELUSER", admin.Run(t, "ACL DELUSER u"), ":1\r\n")
 	if need := u.session.Run(); !hung || need != NeedClose {
 		t.Errorf("the user's session: got hung=%t and %d, want true and NeedClose", hung, need)
 	}
-	check(t, "others", admin.run(t, "PING"), "+PONG\r\n")
+	Check(t, "others", admin.Run(t, "PING"), "+PONG\r\n")
 
 	self := newUser(t, srv, "+@all")
-	check(t, "ACL DELUSER of oneself", self.run(t, "ACL DELUSER u"), ":1\r\n")
+	Check(t, "ACL DELUSER of oneself", self.Run(t, "ACL DELUSER u"), ":1\r\n")
 	if need := self.session.Run(); need != NeedClose {
 		t.Errorf("one's own session: got %d, want NeedClose", need)
 	}
@@ -119,10 +122,10 @@ func TestListenersWhoLoseAChannelAreDisconnected(t *testing.T) {
 	} {
 		srv := New(openStore(t, firn.Options{}), Options{})
 		admin, u := newOurs(t, srv), newUser(t, srv, "+@all allchannels")
-		admin.run(t, "SUBSCRIBE other")
-		admin.run(t, "RESET")
-		u.run(t, tt.subscribe)
-		check(t, tt.rules, admin.run(t, "ACL SETUSER u "+tt.rules), "+OK\r\n")
+		admin.Run(t, "SUBSCRIBE other")
+		admin.Run(t, "RESET")
+		u.Run(t, tt.subscribe)
+		Check(t, tt.rules, admin.Run(t, "ACL SETUSER u "+tt.rules), "+OK\r\n")
 		if need := u.session.Run(); (need == NeedClose) != tt.hangs {
 			t.Errorf("%s, then %s: got %d, want closed %t", tt.subscribe, tt.rules, need, tt.hangs)
 		}
@@ -132,8 +135,8 @@ func TestListenersWhoLoseAChannelAreDisconnected(t *testing.T) {
 func TestClientsAreKilledByUser(t *testing.T) {
 	srv := New(openStore(t, firn.Options{}), Options{})
 	admin, u := newOurs(t, srv), newUser(t, srv, "+@all")
-	check(t, "nobody", admin.run(t, "CLIENT KILL USER nobody"), "-ERR No such user 'nobody'\r\n")
-	check(t, "u", admin.run(t, "CLIENT KILL USER u"), ":1\r\n")
+	Check(t, "nobody", admin.Run(t, "CLIENT KILL USER nobody"), "-ERR No such user 'nobody'\r\n")
+	Check(t, "u", admin.Run(t, "CLIENT KILL USER u"), ":1\r\n")
 	if need := u.session.Run(); need != NeedClose {
 		t.Errorf("the user's session: got %d, want NeedClose", need)
 	}
@@ -142,7 +145,7 @@ func TestClientsAreKilledByUser(t *testing.T) {
 func TestThePastIsGuardedLikeThePresent(t *testing.T) {
 	srv := New(openStore(t, firn.Options{}), Options{})
 	admin := newOurs(t, srv)
-	admin.run(t, "SET mine 1", "SET yours 2")
+	admin.Run(t, "SET mine 1", "SET yours 2")
 	ts := admin.lastTS(t)
 	u := newUser(t, srv, "~mine %W~yours +@all -set")
 	noKey := "-NOPERM this user has no permissions to access one of the keys used as arguments\r\n"
@@ -160,19 +163,19 @@ func TestThePastIsGuardedLikeThePresent(t *testing.T) {
 		"MULTI\r\nGET yours\r\nEXEC": "+OK\r\n" + noKey + "-EXECABORT Transaction discarded because of previous errors.\r\n",
 		"CLIENT ASOF " + ts:          "+OK\r\n",
 	} {
-		check(t, command, u.run(t, command), want)
-		u.run(t, "CLIENT ASOF OFF")
+		Check(t, command, u.Run(t, command), want)
+		u.Run(t, "CLIENT ASOF OFF")
 	}
-	admin.run(t, "ACL SETUSER u -get")
-	check(t, "AT without GET", u.run(t, "AT "+ts+" GET mine"), "-NOPERM this user has no permissions to run the 'get' command\r\n")
+	admin.Run(t, "ACL SETUSER u -get")
+	Check(t, "AT without GET", u.Run(t, "AT "+ts+" GET mine"), "-NOPERM this user has no permissions to run the 'get' command\r\n")
 }
 
 func TestRefusalsAreLogged(t *testing.T) {
 	srv := New(openStore(t, firn.Options{}), Options{})
 	admin, u := newOurs(t, srv), newUser(t, srv, "+get +multi +auth ~a")
-	u.run(t, "GET b", "GET b", "SET a 1", "AUTH u", "MULTI", "GET b", "NOSUCH")
-	u.run(t, "RESET")
-	u.run(t, "AUTH nobody pass")
+	u.Run(t, "GET b", "GET b", "SET a 1", "AUTH u", "MULTI", "GET b", "NOSUCH")
+	u.Run(t, "RESET")
+	u.Run(t, "AUTH nobody pass")
 	log := ask(t, admin, "ACL LOG")
 	var got []string
 	for _, e := range log.elements {
@@ -189,12 +192,12 @@ func TestRefusalsAreLogged(t *testing.T) {
 	if n := len(ask(t, admin, "ACL LOG 1").elements); n != 1 {
 		t.Errorf("ACL LOG 1: got %d entries, want 1", n)
 	}
-	admin.run(t, "CONFIG SET acllog-max-len 2")
+	admin.Run(t, "CONFIG SET acllog-max-len 2")
 	if n := len(ask(t, admin, "ACL LOG").elements); n != 2 {
 		t.Errorf("with acllog-max-len 2: got %d entries, want 2", n)
 	}
-	admin.run(t, "ACL LOG RESET")
-	check(t, "after RESET", admin.run(t, "ACL LOG"), "*0\r\n")
+	admin.Run(t, "ACL LOG RESET")
+	Check(t, "after RESET", admin.Run(t, "ACL LOG"), "*0\r\n")
 }
 
 func TestPatternsOfSubscriptionsAreTakenLiterally(t *testing.T) {
@@ -202,18 +205,18 @@ func TestPatternsOfSubscriptionsAreTakenLiterally(t *testing.T) {
 	if err := srv.SetUser("u +@all &news* &exact"); err != nil {
 		t.Fatal(err)
 	}
-	r := srv.users.find("u").rights.Load()
+	r := srv.users.Find("u").Rights.Load()
 	for _, tt := range []struct {
 		name, args string
-		want       denial
+		want       acl.Denial
 	}{
-		{"SUBSCRIBE", "exact newspaper", denialNone}, {"SUBSCRIBE", "exact other", denialChannel},
-		{"PSUBSCRIBE", "news*", denialNone}, {"PSUBSCRIBE", "newsp*", denialChannel}, {"PSUBSCRIBE", "exact", denialNone},
-		{"PUBLISH", "news hello", denialNone}, {"PUBLISH", "other news", denialChannel},
-		{"SSUBSCRIBE", "other", denialChannel}, {"SPUBLISH", "exact hello", denialNone}, {"UNSUBSCRIBE", "other", denialNone},
+		{"SUBSCRIBE", "exact newspaper", acl.DenialNone}, {"SUBSCRIBE", "exact other", acl.DenialChannel},
+		{"PSUBSCRIBE", "news*", acl.DenialNone}, {"PSUBSCRIBE", "newsp*", acl.DenialChannel}, {"PSUBSCRIBE", "exact", acl.DenialNone},
+		{"PUBLISH", "news hello", acl.DenialNone}, {"PUBLISH", "other news", acl.DenialChannel},
+		{"SSUBSCRIBE", "other", acl.DenialChannel}, {"SPUBLISH", "exact hello", acl.DenialNone}, {"UNSUBSCRIBE", "other", acl.DenialNone},
 	} {
-		e := newEntry(Command{Name: tt.name, Max: -1, Run: connectionPing}, "")
-		if got, _ := r.check(e, splitWords(t, tt.args)); got != tt.want {
+		e := command.NewEntry(command.Command{Name: tt.name, Max: -1, Run: connectionPing}, "")
+		if got, _ := r.Check(e, SplitWords(t, tt.args)); got != tt.want {
 			t.Errorf("%s %s: got %d, want %d", tt.name, tt.args, got, tt.want)
 		}
 	}
@@ -231,9 +234,9 @@ func TestACLFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin, a := newOurs(t, srv), newOurs(t, srv)
-	check(t, "AUTH", a.run(t, "AUTH a p"), "+OK\r\n")
+	Check(t, "AUTH", a.Run(t, "AUTH a p"), "+OK\r\n")
 	before := ask(t, admin, "ACL LIST").words()
-	check(t, "SAVE", admin.run(t, "ACL SAVE"), "+OK\r\n")
+	Check(t, "SAVE", admin.Run(t, "ACL SAVE"), "+OK\r\n")
 	saved, err := os.ReadFile(file)
 	if err != nil || string(saved) != strings.Join(before, "\n")+"\n" {
 		t.Errorf("saved: got %q, %v, want %q", saved, err, before)
@@ -241,14 +244,14 @@ func TestACLFiles(t *testing.T) {
 	if left, _ := filepath.Glob(file + ".tmp-*"); left != nil {
 		t.Errorf("left behind: %q", left)
 	}
-	admin.run(t, "ACL SETUSER a -@all", "ACL SETUSER b on nopass +@all")
+	admin.Run(t, "ACL SETUSER a -@all", "ACL SETUSER b on nopass +@all")
 	b := newOurs(t, srv)
-	b.run(t, "AUTH b x")
-	check(t, "LOAD", admin.run(t, "ACL LOAD"), "+OK\r\n")
+	b.Run(t, "AUTH b x")
+	Check(t, "LOAD", admin.Run(t, "ACL LOAD"), "+OK\r\n")
 	if after := ask(t, admin, "ACL LIST").words(); !slices.Equal(after, before) {
 		t.Errorf("loaded:\n got %q\nwant %q", after, before)
 	}
-	check(t, "who stays", a.run(t, "GET x"), "$-1\r\n")
+	Check(t, "who stays", a.Run(t, "GET x"), "$-1\r\n")
 	if need := b.session.Run(); need != NeedClose {
 		t.Errorf("who is gone: got %d, want NeedClose", need)
 	}
@@ -256,47 +259,47 @@ func TestACLFiles(t *testing.T) {
 	if err := os.WriteFile(file, []byte(wrong), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "a wrong file", admin.run(t, "ACL LOAD"), strings.ReplaceAll("-ERR F:1 should start with user keyword followed by the username. "+
+	Check(t, "a wrong file", admin.Run(t, "ACL LOAD"), strings.ReplaceAll("-ERR F:1 should start with user keyword followed by the username. "+
 		"F:2: Error in applying operation '+foo': Unknown command or category name in ACL. "+
 		"F:2: Error in applying operation '+bar': Unknown command or category name in ACL. "+
-		"F:2: "+string(errACLPattern)+". WARNING: Duplicate user 'c' found on line 3. "+
+		"F:2: "+string(acl.ErrACLPattern)+". WARNING: Duplicate user 'c' found on line 3. "+
 		"F:4: Unmatched parenthesis in selector definition. "+
 		"WARNING: ACL errors detected, no change to the previously active ACL rules was performed\r\n", "F", file))
 	if after := ask(t, admin, "ACL LIST").words(); !slices.Equal(after, before) {
 		t.Errorf("after a wrong file:\n got %q\nwant %q", after, before)
 	}
 	os.Remove(file)
-	check(t, "no file", admin.run(t, "ACL LOAD"), "-ERR Error loading ACLs, opening file '"+file+"': No such file or directory\r\n")
+	Check(t, "no file", admin.Run(t, "ACL LOAD"), "-ERR Error loading ACLs, opening file '"+file+"': No such file or directory\r\n")
 }
 
 func TestClientsOfAClosedServerAuthenticate(t *testing.T) {
 	srv := New(openStore(t, firn.Options{}), Options{})
 	early := newOurs(t, srv)
-	check(t, "off", early.run(t, "ACL SETUSER default off"), "+OK\r\n")
-	check(t, "who was there", early.run(t, "PING"), "+PONG\r\n")
+	Check(t, "off", early.Run(t, "ACL SETUSER default off"), "+OK\r\n")
+	Check(t, "who was there", early.Run(t, "PING"), "+PONG\r\n")
 	late := newOurs(t, srv)
-	check(t, "who comes", late.run(t, "PING"), "-NOAUTH Authentication required.\r\n")
-	check(t, "on", early.run(t, "ACL SETUSER default on"), "+OK\r\n")
-	check(t, "open again", late.run(t, "PING"), "+PONG\r\n")
+	Check(t, "who comes", late.Run(t, "PING"), "-NOAUTH Authentication required.\r\n")
+	Check(t, "on", early.Run(t, "ACL SETUSER default on"), "+OK\r\n")
+	Check(t, "open again", late.Run(t, "PING"), "+PONG\r\n")
 }
 
 // TestManyRulesAreRefused keeps to the limits.
 func TestManyRulesAreRefused(t *testing.T) {
-	l := newACL(newTable(Commands()), "")
-	r := &rights{selectors: []selector{l.newSelector()}}
+	l := acl.NewACL(command.NewTable(Commands()), "")
+	r := &acl.Rights{Selectors: []acl.Selector{l.NewSelector()}}
 	var err error
 	n := 0
-	for ; err == nil && n <= maxPatterns; n++ {
-		err = l.applyUser(r, fmt.Sprintf("&c%d", n))
+	for ; err == nil && n <= acl.MaxPatterns; n++ {
+		err = l.ApplyUser(r, fmt.Sprintf("&c%d", n))
 	}
-	if err != errACLTooMany || n != maxPatterns+1 {
-		t.Errorf("channels: got %v after %d, want %v after %d", err, n, errACLTooMany, maxPatterns+1)
+	if err != acl.ErrACLTooMany || n != acl.MaxPatterns+1 {
+		t.Errorf("channels: got %v after %d, want %v after %d", err, n, acl.ErrACLTooMany, acl.MaxPatterns+1)
 	}
-	for err, n = nil, 0; err == nil && n <= maxSelectors; n++ {
-		err = l.applyUser(r, "(+get)")
+	for err, n = nil, 0; err == nil && n <= acl.MaxSelectors; n++ {
+		err = l.ApplyUser(r, "(+get)")
 	}
-	if err != errACLTooMany {
-		t.Errorf("selectors: got %v after %d, want %v", err, n, errACLTooMany)
+	if err != acl.ErrACLTooMany {
+		t.Errorf("selectors: got %v after %d, want %v", err, n, acl.ErrACLTooMany)
 	}
 }
 
@@ -305,7 +308,7 @@ func TestManyRulesAreRefused(t *testing.T) {
 func TestDescriptionsMakeTheSameUser(t *testing.T) {
 	seed := seed.Fresh(t)
 	random := seed.Rand(0)
-	l := newACL(newTable(Commands()), "")
+	l := acl.NewACL(command.NewTable(Commands()), "")
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	rule := func() string {
 		switch random.IntN(8) {
@@ -318,32 +321,32 @@ func TestDescriptionsMakeTheSameUser(t *testing.T) {
 		case 3:
 			return "(" + pick("+get", "+@hash", "-@all", "+@all -@admin", "+select|7") + " " + pick("~k", "%W~k", "allkeys", "&z") + ")"
 		case 4, 5:
-			return pick("+@", "-@") + categoryNames[random.IntN(len(categoryNames))]
+			return pick("+@", "-@") + command.CategoryNames[random.IntN(len(command.CategoryNames))]
 		}
-		return pick("+", "-") + l.table.numbered[random.IntN(len(l.table.numbered))].full
+		return pick("+", "-") + l.Table.Numbered[random.IntN(len(l.Table.Numbered))].Full
 	}
 	for range 100 {
-		r := &rights{selectors: []selector{l.newSelector()}}
+		r := &acl.Rights{Selectors: []acl.Selector{l.NewSelector()}}
 		var rules []string
 		for range random.IntN(30) {
 			rules = append(rules, rule())
-			if err := l.applyUser(r, rules[len(rules)-1]); err != nil && err != errACLPattern && err != errACLChannel && err != errACLNoPassword {
+			if err := l.ApplyUser(r, rules[len(rules)-1]); err != nil && err != acl.ErrACLPattern && err != acl.ErrACLChannel && err != acl.ErrACLNoPassword {
 				t.Fatalf("%q: %v", rules[len(rules)-1], err)
 			}
 		}
-		text := l.describe(newAccount("u", r))
-		users, problems := l.parse(text)
+		text := l.Describe(acl.NewAccount("u", r))
+		users, problems := l.Parse(text)
 		if problems != "" {
 			t.Fatalf("%q of %q: %s", text, rules, problems)
 		}
 		again := users["u"]
-		if got := l.describe(newAccount("u", again)); got != text {
+		if got := l.Describe(acl.NewAccount("u", again)); got != text {
 			t.Errorf("rules %q:\n got %s\nwant %s", rules, got, text)
 		}
-		for i := range r.selectors {
-			for _, e := range l.table.numbered {
-				if got, want := again.selectors[i].commands.has(e), r.selectors[i].commands.has(e); got != want {
-					t.Errorf("rules %q, %s: got %t, want %t", rules, e.full, got, want)
+		for i := range r.Selectors {
+			for _, e := range l.Table.Numbered {
+				if got, want := again.Selectors[i].Commands.Has(e), r.Selectors[i].Commands.Has(e); got != want {
+					t.Errorf("rules %q, %s: got %t, want %t", rules, e.Full, got, want)
 				}
 			}
 		}

@@ -5,6 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn/redis/acl"
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
@@ -29,7 +32,7 @@ type aclLog struct {
 // aclEvent is one refusal, perhaps repeated.
 type aclEvent struct {
 	id, count                     int64
-	why                           denial
+	why                           acl.Denial
 	context, object, user, client string
 	created, updated              time.Time
 }
@@ -85,18 +88,18 @@ func (l *aclLog) reset() {
 // usualACLEntries is how many entries ACL LOG shows without a count.
 const usualACLEntries = 10
 
-func aclLogCommand(c *Call) error {
+func aclLogCommand(c *command.Call) error {
 	l := &sessionOf(c).srv.denials
 	n := int64(usualACLEntries)
 	if len(c.Args) == 1 {
-		if is(c.Args[0], "RESET") {
+		if command.Is(c.Args[0], "RESET") {
 			l.reset()
 			c.Reply.Simple("OK")
 			return nil
 		}
 		count, ok := resp.ParseInt(c.Args[0])
 		if !ok {
-			return errNotInteger
+			return command.ErrNotInteger
 		}
 		n = count
 	}
@@ -110,17 +113,17 @@ func aclLogCommand(c *Call) error {
 }
 
 func (e *aclEvent) reply(w *resp.Writer, now time.Time) {
-	reason := map[denial]string{denialCommand: "command", denialKey: "key", denialAuth: "auth", denialChannel: "channel"}[e.why]
+	reason := map[acl.Denial]string{acl.DenialCommand: "command", acl.DenialKey: "key", acl.DenialAuth: "auth", acl.DenialChannel: "channel"}[e.why]
 	w.Map(10)
 	w.BulkString("count")
 	w.Int(e.count)
-	replyField(w, "reason", reason)
-	replyField(w, "context", e.context)
-	replyField(w, "object", e.object)
-	replyField(w, "username", e.user)
+	command.ReplyField(w, "reason", reason)
+	command.ReplyField(w, "context", e.context)
+	command.ReplyField(w, "object", e.object)
+	command.ReplyField(w, "username", e.user)
 	w.BulkString("age-seconds")
 	w.Double(float64(now.Sub(e.created).Milliseconds()) / 1000)
-	replyField(w, "client-info", e.client)
+	command.ReplyField(w, "client-info", e.client)
 	w.BulkString("entry-id")
 	w.Int(e.id)
 	w.BulkString("timestamp-created")
@@ -130,9 +133,9 @@ func (e *aclEvent) reply(w *resp.Writer, now time.Time) {
 }
 
 // logDenial remembers that the session was refused something.
-func (s *Session) logDenial(e *entry, why denial, object, user string) {
-	if why == denialCommand || why == denialAuth {
-		object = e.full
+func (s *Session) logDenial(e *command.Entry, why acl.Denial, object, user string) {
+	if why == acl.DenialCommand || why == acl.DenialAuth {
+		object = e.Full
 	}
 	context := "toplevel"
 	if s.multi.on {

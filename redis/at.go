@@ -1,38 +1,41 @@
 package redis
 
-import "github.com/firndb/firn"
+import (
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/command"
+)
 
-var atCommands = []Command{
+var atCommands = []command.Command{
 	{
-		Name: "AT", Args: "when command [arg ...]", Min: 2, Max: -1, Flags: ReadOnly | onWorker | OwnName,
+		Name: "AT", Args: "when command [arg ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName,
 		Group: "history", Since: "0.1.0", Complexity: "That of the command.",
 		Summary: "Runs any read command as of a moment of the past.",
 		Run:     atRun,
 	},
 	{
-		Name: "LASTTS", Flags: Local | Fast | OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
+		Name: "LASTTS", Flags: command.Local | command.Fast | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
 		Summary: "Returns the timestamp of this connection's last commit, 0 if there is none.",
-		Run:     func(c *Call) error { c.Reply.Int(int64(sessionOf(c).last)); return nil },
+		Run:     func(c *command.Call) error { c.Reply.Int(int64(sessionOf(c).last)); return nil },
 	},
 	{
-		Name: "HORIZON", Flags: Local | Fast | OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
+		Name: "HORIZON", Flags: command.Local | command.Fast | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
 		Summary: "Returns the oldest and the newest timestamp that can be read, and the store's incarnation.",
 		Run:     atHorizon,
 	},
 }
 
 // atRun runs the command in its arguments on a snapshot of the past.
-func atRun(c *Call) error {
+func atRun(c *command.Call) error {
 	s := sessionOf(c)
 	ts, err := s.Moment(c.Args[0])
 	if err != nil {
 		return err
 	}
-	e, args, err := s.srv.table.resolve(c.Args[1:])
+	e, args, err := s.srv.table.Resolve(c.Args[1:])
 	if err != nil {
 		return err
 	}
-	if !e.readsKeys() {
+	if !e.ReadsKeys() {
 		return errATReads
 	}
 	if err := s.permit(e, args); err != nil {
@@ -41,11 +44,11 @@ func atRun(c *Call) error {
 	inner := *c
 	inner.Cmd, inner.Args = &e.Command, args
 	start := len(c.Reply.Buf)
-	err = c.store.At(ts, func(snap *firn.Snapshot) error {
-		inner.View = c.at(snap)
+	err = c.Store.At(ts, func(snap *firn.Snapshot) error {
+		inner.View = c.At(snap)
 		return e.Run(&inner)
 	})
-	e.calls.Add(1)
+	e.Calls.Add(1)
 	c.Reply.Buf = inner.Reply.Buf
 	if err != nil {
 		c.Reply.Buf = c.Reply.Buf[:start]
@@ -53,14 +56,8 @@ func atRun(c *Call) error {
 	return err
 }
 
-// readsKeys says whether a command is a function of one snapshot, and so runs
-// under AT.
-func (e *entry) readsKeys() bool {
-	return e.Flags&(Writes|Local|onWorker|NoQueue) == 0
-}
-
-func atHorizon(c *Call) error {
-	b := c.store.Bounds()
+func atHorizon(c *command.Call) error {
+	b := c.Store.Bounds()
 	c.Reply.Map(3)
 	c.Reply.BulkString("oldest")
 	c.Reply.Int(int64(b.Oldest))

@@ -29,7 +29,7 @@ func (s *Session) identify() {
 		return
 	}
 	s.author = firn.Author{
-		User:    authorText(s.user.Load().name, maxAuthorNameBytes),
+		User:    authorText(s.user.Load().Name, maxAuthorNameBytes),
 		Client:  authorText(s.who.name, maxAuthorNameBytes),
 		Address: authorText(host(s.peer), maxAuthorAddressBytes),
 		Reason:  s.who.reason,
@@ -70,15 +70,4 @@ func (s *Session) setReason(text []byte) error {
 	}
 	s.who.reason = reason
 	return nil
-}
-
-// authorFields is how many fields replyAuthor appends to a map.
-const authorFields = 4
-
-// replyAuthor appends who wrote a version; what was not said is empty.
-func replyAuthor(c *Call, a firn.Author) {
-	for _, field := range [authorFields][2]string{{"user", a.User}, {"client", a.Client}, {"address", a.Address}, {"reason", a.Reason}} {
-		c.Reply.BulkString(field[0])
-		c.Reply.BulkString(field[1])
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -63,7 +65,7 @@ func TestHistorySaysWhoDidIt(t *testing.T) {
 		}
 		b.ask(t, "DEL k")
 		const at = "|127.0.0.1|"
-		check(t, "history", writersOf(t, a, "k"), strings.Join([]string{
+		Check(t, "history", writersOf(t, a, "k"), strings.Join([]string{
 			"SET|default|" + at, "INCR|default|desk" + at, "INCR|default|desk" + at + "ticket 7: über",
 			"INCR|ada|desk" + at + "ticket 7: über", "INCR|ada|desk" + at, "INCR|default|" + at,
 			"INCR|ada|lab" + at, "INCR|ada|lab" + at, "INCR|ada|late" + at,
@@ -91,20 +93,20 @@ func TestReasonsAreOneLineOfText(t *testing.T) {
 		if !good {
 			want, kept = "-"+string(errReason)+"\r\n", before
 		}
-		check(t, fmt.Sprintf("%.20q", text), got, want)
-		check(t, "the reason after that", o.session.author.Reason, kept)
+		Check(t, fmt.Sprintf("%.20q", text), got, want)
+		Check(t, "the reason after that", o.session.author.Reason, kept)
 	}
 }
 
 // TestWhoWaitedTakes: a waiting client is served in somebody else's group, but
 // what it takes is its own doing.
 func TestWhoWaitedTakes(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
-	a.run(t, "CLIENT SETNAME waits", "BLPOP l 0")
-	b.run(t, "CLIENT SETNAME brings", "RPUSH l x y", "RPUSH l z")
+	a, b := NewPair(t, firn.Options{})
+	a.Run(t, "CLIENT SETNAME waits", "BLPOP l 0")
+	b.Run(t, "CLIENT SETNAME brings", "RPUSH l x y", "RPUSH l z")
 	a.later(t)
 	const by = "|127.0.0.1|"
-	check(t, "history", writersOf(t, b, "l"), "RPUSH|default|brings"+by+"\nBLPOP|default|waits"+by+"\nRPUSH|default|brings"+by)
+	Check(t, "history", writersOf(t, b, "l"), "RPUSH|default|brings"+by+"\nBLPOP|default|waits"+by+"\nRPUSH|default|brings"+by)
 }
 
 func TestWhatEndsByItselfIsNobodysDoing(t *testing.T) {
@@ -112,18 +114,18 @@ func TestWhatEndsByItselfIsNobodysDoing(t *testing.T) {
 	c.expect(t, "CLIENT SETNAME desk", "OK", "SET k v PX 100", "OK")
 	c.advance(time.Second)
 	c.sweep(t)
-	check(t, "history", writersOf(t, c.ours, "k"), "SET|default|desk|127.0.0.1|\n"+operationExpired+"||||")
+	Check(t, "history", writersOf(t, c.ours, "k"), "SET|default|desk|127.0.0.1|\n"+keyspace.OperationExpired+"||||")
 }
 
 // TestAKeyAndItsElementsHaveOneAuthor looks at every row of the store.
 func TestAKeyAndItsElementsHaveOneAuthor(t *testing.T) {
 	o := newPlain(t)
-	o.run(t, "CLIENT SETNAME desk", "HSET h a 1 b 2", "HEXPIRE h 100 FIELDS 1 a", "RPUSH l x y", "ZADD z 1 m", "SADD s m n", "XADD x * f v",
+	o.Run(t, "CLIENT SETNAME desk", "HSET h a 1 b 2", "HEXPIRE h 100 FIELDS 1 a", "RPUSH l x y", "ZADD z 1 m", "SADD s m n", "XADD x * f v",
 		"XGROUP CREATE x g 0", "XREADGROUP GROUP g c STREAMS x >", "FLUSHDB", "SET k v")
 	want := firn.Author{User: "default", Client: "desk", Address: "127.0.0.1"}
-	err := o.store.View(func(snap *firn.Snapshot) error {
-		for _, spec := range Tables() {
-			table, n := o.store.Table(spec.Name), 0
+	err := o.Store.View(func(snap *firn.Snapshot) error {
+		for _, spec := range keyspace.Tables() {
+			table, n := o.Store.Table(spec.Name), 0
 			for item, err := range snap.Scan(firn.Range{Index: table.ByID()}) {
 				if err != nil {
 					return err
@@ -158,7 +160,7 @@ func write(t *testing.T, others, commits int, o Options) written {
 	store := openStore(t, firn.Options{Durability: firn.None, Now: clock.now})
 	c := newOurs(t, New(store, o))
 	for i := range others {
-		c.run(t, fmt.Sprintf("CLIENT SETNAME other-%d", i), "SET k v")
+		c.Run(t, fmt.Sprintf("CLIENT SETNAME other-%d", i), "SET k v")
 	}
 	c.ask(t, "CLIENT SETNAME worker")
 	for i := range commits {
@@ -203,8 +205,8 @@ func TestAnAuthorTakesAFewBytesOfARow(t *testing.T) {
 
 func TestAnonymousServersSayNothing(t *testing.T) {
 	o := newOurs(t, New(openStore(t, firn.Options{}), Options{Anonymous: true}))
-	o.run(t, "CLIENT SETNAME desk", "CLIENT SETINFO REASON because", "SET k v")
-	check(t, "history", writersOf(t, o, "k"), "SET||||")
+	o.Run(t, "CLIENT SETNAME desk", "CLIENT SETINFO REASON because", "SET k v")
+	Check(t, "history", writersOf(t, o, "k"), "SET||||")
 	o.expect(t, "CONFIG GET firn-audit", "1) \"firn-audit\"\n2) \"no\"")
 	newPlain(t).expect(t, "CONFIG GET firn-audit", "1) \"firn-audit\"\n2) \"yes\"")
 }
@@ -214,7 +216,7 @@ func TestAddressesHaveNoPort(t *testing.T) {
 		"127.0.0.1:6379": "127.0.0.1", "[::1]:6379": "::1", "[fe80::1%eth0]:1": "fe80::1%eth0",
 		"/run/firn.sock:0": "/run/firn.sock", "/run/a:b:0": "/run/a:b", "?:0": "?", "": "",
 	} {
-		check(t, address, host(address), want)
+		Check(t, address, host(address), want)
 	}
 }
 
@@ -228,7 +230,7 @@ func TestNamesOfAnyLengthAreWritten(t *testing.T) {
 		strings.Repeat("\xff", maxAuthorNameBytes*2): "\uFFFD",
 	} {
 		got := authorText(name, maxAuthorNameBytes)
-		check(t, fmt.Sprintf("%.9q… of %d", name, len(name)), got, want)
+		Check(t, fmt.Sprintf("%.9q… of %d", name, len(name)), got, want)
 		if len(got) > maxAuthorNameBytes {
 			t.Errorf("%d bytes, want at most %d", len(got), maxAuthorNameBytes)
 		}
@@ -241,7 +243,7 @@ func TestNamesOfAnyLengthAreWritten(t *testing.T) {
 		{"ACL", "SETUSER", user, "on", ">s", "~*", "+@all"}, {"CLIENT", "SETNAME", strings.Repeat("c", 2000)},
 		{"CLIENT", "SETINFO", "REASON", strings.Repeat("r", maxReasonBytes)}, {"AUTH", user, "s"}, {"SET", "k", "v"},
 	} {
-		check(t, words[0], string(o.tell(t, wordsOf(words)...)), "+OK\r\n")
+		Check(t, words[0], string(o.tell(t, wordsOf(words)...)), "+OK\r\n")
 	}
 	if got := writersOf(t, o, "k"); !strings.HasPrefix(got, "SET|uuu") || strings.Count(got, "…") != 3 {
 		t.Errorf("history: got %s, want three parts cut", got)
@@ -264,7 +266,7 @@ func TestManyConnectionsShareAnAuthor(t *testing.T) {
 		o := newOurs(t, srv)
 		o.session.peer = fmt.Sprintf("192.0.2.1:%d", 40_000+i)
 		name := fmt.Sprintf("worker-%d", i%3)
-		o.run(t, "CLIENT SETNAME "+name, "SET k v", "SET k w")
+		o.Run(t, "CLIENT SETNAME "+name, "SET k v", "SET k w")
 		names = append(names, name, name)
 	}
 	var got []string

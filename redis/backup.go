@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
-var backupCommands = []Command{{
-	Name: "BACKUP", Args: "TO path [AT when] [STRICT]", Min: 2, Max: 5, Flags: Local | Admin | onWorker | NoMulti | OwnName,
+var backupCommands = []command.Command{{
+	Name: "BACKUP", Args: "TO path [AT when] [STRICT]", Min: 2, Max: 5, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName,
 	Group: "history", Since: "0.1.0", Complexity: "O(N) where N is the number of versions and index entries",
 	Summary: "Writes a copy of the store, with its history, as of now or of a moment, to a file of the server's machine; a path that is not absolute is beside the store's. " +
 		"What has a policy of its own and cannot be read then is left out and named, or with STRICT refused.",
@@ -19,15 +21,15 @@ var backupCommands = []Command{{
 }}
 
 // backup answers once the copy is whole. Writes go on meanwhile.
-func backup(c *Call) error {
+func backup(c *command.Call) error {
 	srv := sessionOf(c).srv
 	args := c.Args
-	strict := len(args)%2 == 1 && is(args[len(args)-1], "STRICT")
+	strict := len(args)%2 == 1 && command.Is(args[len(args)-1], "STRICT")
 	if strict {
 		args = args[:len(args)-1]
 	}
-	if !is(args[0], "TO") || len(args)%2 == 1 || len(args) == 4 && !is(args[2], "AT") {
-		return errSyntax
+	if !command.Is(args[0], "TO") || len(args)%2 == 1 || len(args) == 4 && !command.Is(args[2], "AT") {
+		return command.ErrSyntax
 	}
 	path := string(c.Args[1])
 	if path == "" || strings.ContainsRune(path, 0) || strings.HasSuffix(path, string(filepath.Separator)) {

@@ -9,31 +9,33 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
 func TestBackupsAreStoresOfTheirMoment(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	dir := filepath.Dir(a.store.Stats().Path)
-	a.run(t, "SET k old")
-	ts, token := a.lastTS(t), a.store.Token(a.store.Bounds().Newest)
-	a.run(t, "SET k new", "HSET h f v", "ZADD z 1 a 2 b")
-	check(t, "relative path", a.run(t, "BACKUP TO now.db"), "+OK\r\n")
+	a, _ := NewPair(t, firn.Options{})
+	dir := filepath.Dir(a.Store.Stats().Path)
+	a.Run(t, "SET k old")
+	ts, token := a.lastTS(t), a.Store.Token(a.Store.Bounds().Newest)
+	a.Run(t, "SET k new", "HSET h f v", "ZADD z 1 a 2 b")
+	Check(t, "relative path", a.Run(t, "BACKUP TO now.db"), "+OK\r\n")
 	old := filepath.Join(t.TempDir(), "old.db")
-	check(t, "as of a moment", a.run(t, "backup to "+old+" at "+ts), "+OK\r\n")
-	check(t, "as of a token", a.run(t, "BACKUP TO token.db AT "+token), "+OK\r\n")
+	Check(t, "as of a moment", a.Run(t, "backup to "+old+" at "+ts), "+OK\r\n")
+	Check(t, "as of a token", a.Run(t, "BACKUP TO token.db AT "+token), "+OK\r\n")
 	for path, want := range map[string]string{
 		filepath.Join(dir, "now.db"): "$3\r\nnew\r\n$1\r\nv\r\n:2\r\n:2\r\n:3\r\n", old: "$3\r\nold\r\n$-1\r\n:0\r\n:1\r\n:1\r\n",
 		filepath.Join(dir, "token.db"): "$3\r\nold\r\n$-1\r\n:0\r\n:1\r\n:1\r\n",
 	} {
-		store, err := firn.Open(path, firn.Options{Tables: Tables()})
+		store, err := firn.Open(path, firn.Options{Tables: keyspace.Tables()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := newOurs(t, New(store, Options{}))
-		versions := b.run(t, "HISTORY GET k")
-		got := b.run(t, "GET k", "HGET h f", "ZCARD z") + ":" + versions[1:2] + "\r\n" + b.run(t, "DBSIZE")
-		check(t, path, got, want)
+		versions := b.Run(t, "HISTORY GET k")
+		got := b.Run(t, "GET k", "HGET h f", "ZCARD z") + ":" + versions[1:2] + "\r\n" + b.Run(t, "DBSIZE")
+		Check(t, path, got, want)
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
@@ -41,8 +43,8 @@ func TestBackupsAreStoresOfTheirMoment(t *testing.T) {
 }
 
 func TestBackupsThatCannotBeMadeSayWhy(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	a.run(t, "SET k v")
+	a, _ := NewPair(t, firn.Options{})
+	a.Run(t, "SET k v")
 	dir := t.TempDir()
 	existing := filepath.Join(dir, "existing")
 	if err := os.WriteFile(existing, []byte("precious"), 0o644); err != nil {
@@ -60,22 +62,22 @@ func TestBackupsThatCannotBeMadeSayWhy(t *testing.T) {
 		"BACKUP TO " + dir + "/":        "-ERR BACKUP needs the path of a file",
 		"BACKUP TO " + existing:         "-ERR back up to " + existing + ": create " + existing + ": file already exists",
 		"BACKUP TO " + dir + "/no/such": "-ERR back up to " + dir + "/no/such: stat " + dir + "/no: no such file or directory",
-		"BACKUP TO " + filepath.Base(a.store.Stats().Path): "-ERR back up to ",
+		"BACKUP TO " + filepath.Base(a.Store.Stats().Path): "-ERR back up to ",
 	} {
-		if got := a.run(t, command); !strings.HasPrefix(got, want) {
+		if got := a.Run(t, command); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", command, got, want)
 		}
 	}
 	if got, err := os.ReadFile(existing); string(got) != "precious" {
 		t.Errorf("the file in the way: got %q, %v", got, err)
 	}
-	a.run(t, "ACL SETUSER app on nopass ~* +@all -@admin", "AUTH app x")
-	if got := a.run(t, "BACKUP TO x"); !strings.HasPrefix(got, "-NOPERM ") {
+	a.Run(t, "ACL SETUSER app on nopass ~* +@all -@admin", "AUTH app x")
+	if got := a.Run(t, "BACKUP TO x"); !strings.HasPrefix(got, "-NOPERM ") {
 		t.Errorf("as no administrator: got %q, want NOPERM", got)
 	}
 	a.session.srv.EndBackups()
-	a.run(t, "AUTH default x")
-	if got := a.run(t, "BACKUP TO x"); !strings.HasPrefix(got, "-ERR back up to ") || !strings.Contains(got, "store is closed") {
+	a.Run(t, "AUTH default x")
+	if got := a.Run(t, "BACKUP TO x"); !strings.HasPrefix(got, "-ERR back up to ") || !strings.Contains(got, "store is closed") {
 		t.Errorf("while the server ends: got %q", got)
 	}
 }

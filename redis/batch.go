@@ -1,6 +1,9 @@
 package redis
 
-import "github.com/firndb/firn"
+import (
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/command"
+)
 
 // A batch is a run of data commands that begins with a write: as many as have
 // arrived, each a transaction of its own. Reads behind a write are in it too,
@@ -16,7 +19,7 @@ func (s *Session) gather() {
 	for {
 		s.units = append(s.units, s.next)
 		s.pending = false
-		if s.multi.on || s.next.cmd.Flags&Blocks != 0 || len(s.units) == maxUnits || !s.parse() {
+		if s.multi.on || s.next.cmd.Flags&command.Blocks != 0 || len(s.units) == maxUnits || !s.parse() {
 			return // an EXEC is a batch alone: its queue is long enough; what may wait ends one
 		}
 		if c := s.class(&s.next); c != classWrites && c != classReads {
@@ -46,10 +49,10 @@ func (s *Session) transact(i int, tx *firn.Tx) error {
 	if tx.Wrote() && err == nil {
 		s.wrote = tx.Timestamp()
 	}
-	if err == nil && s.call.wants != nil {
-		s.park(u, s.call.wants)
+	if err == nil && s.call.Wants != nil {
+		s.park(u, s.call.Wants)
 	}
-	s.call.wants = nil
+	s.call.Wants = nil
 	return err
 }
 

@@ -3,6 +3,8 @@ package redis
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // blocked is who waits for which key, in the order of their coming.
@@ -188,8 +190,8 @@ func (b *blocked) next() (*waiter, *queue) {
 // foundNothing notes that a waiter of the queue found nothing: who waits for
 // an element behind it will not either. Streams differ, because every reader
 // has read them up to a place of its own.
-func (q *queue) foundNothing(k kind) {
-	if k != kindStream {
+func (q *queue) foundNothing(k keyspace.Kind) {
+	if k != keyspace.KindStream {
 		q.stopped |= 1 << k
 	}
 }

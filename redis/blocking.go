@@ -1,95 +1,17 @@
 package redis
 
 import (
-	"errors"
-	"math"
-	"time"
-
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/redis/command"
 )
-
-// wait is what a blocking command waits for.
-type wait struct {
-	keys    [][]byte           // of the selected database: any of them may bring what is missing
-	kind    kind               // the type that the key must get
-	timeout time.Duration      // 0: for ever
-	args    [][]byte           // what the command runs with then; nil: as it was called
-	nothing func(*resp.Writer) // appends the reply after the timeout, and where waiting is not allowed
-}
-
-// patience is what a command does that finds nothing, and could wait.
-type patience int
-
-const (
-	repliesAtOnce patience = iota // nobody may wait here
-	parksLater                    // it runs again in a transaction, and waits then
-	parksNow
-)
-
-// errParks is the error of a command that found nothing in a snapshot and may
-// wait: what it waits for could have come since. It runs again in a
-// transaction, where looking and beginning to wait are one step.
-var errParks = errors.New("redis: to wait takes a transaction")
-
-// wait is what a command with the flag Blocks returns when there is nothing
-// for it yet, and it has written nothing: the client waits, and the command
-// runs again, with Waited, when a key of the kind has come. Where nobody may
-// wait, as inside MULTI and in the past, it replies nothing at once.
-func (c *Call) wait(w wait) error {
-	switch c.patience {
-	case repliesAtOnce:
-		w.nothing(&c.Reply)
-	case parksLater:
-		return errParks
-	case parksNow:
-		c.wants = &w
-	}
-	return nil
-}
 
 // patience is what a command may do that finds nothing.
-func (s *Session) patience(u *unit, tx *firn.Tx) patience {
+func (s *Session) patience(u *unit, tx *firn.Tx) command.Patience {
 	switch {
-	case u.cmd.Flags&Blocks == 0 || s.multi.on || s.asof != 0:
-		return repliesAtOnce
+	case u.cmd.Flags&command.Blocks == 0 || s.multi.on || s.asof != 0:
+		return command.RepliesAtOnce
 	case tx == nil:
-		return parksLater
+		return command.ParksLater
 	}
-	return parksNow
-}
-
-// parseTimeout reads the timeout of a blocking command, in seconds.
-func parseTimeout(arg []byte) (time.Duration, error) {
-	seconds, ok := resp.ParseDouble(arg)
-	if !ok {
-		return 0, resp.Error("ERR timeout is not a float or out of range")
-	}
-	ms := math.Ceil(seconds * 1000)
-	if ms >= math.MaxInt64 {
-		ms = -1 // in Redis it wraps around
-	}
-	return timeoutOf(ms)
-}
-
-// parseTimeoutMillis reads a timeout in milliseconds, as of XREAD.
-func parseTimeoutMillis(arg []byte) (time.Duration, error) {
-	ms, ok := resp.ParseInt(arg)
-	if !ok {
-		return 0, resp.Error("ERR timeout is not an integer or out of range")
-	}
-	return timeoutOf(float64(ms))
-}
-
-func timeoutOf(ms float64) (time.Duration, error) {
-	const most = float64(math.MaxInt64 / int64(time.Millisecond))
-	switch {
-	case ms < 0:
-		return 0, resp.Error("ERR timeout is negative")
-	case ms > math.MaxInt64:
-		return 0, resp.Error("ERR timeout is out of range")
-	case ms > most:
-		return time.Duration(math.MaxInt64), nil
-	}
-	return time.Duration(ms) * time.Millisecond, nil
+	return command.ParksNow
 }

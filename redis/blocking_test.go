@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
@@ -27,7 +29,7 @@ func newSessions(t *testing.T, n int, o firn.Options) []*ours {
 // waits sends a command and makes sure that it waits.
 func (o *ours) waits(t testing.TB, command string) {
 	t.Helper()
-	check(t, command, o.run(t, command), "")
+	Check(t, command, o.Run(t, command), "")
 	if !o.session.Waits() {
 		t.Fatalf("%s: does not wait", command)
 	}
@@ -36,7 +38,7 @@ func (o *ours) waits(t testing.TB, command string) {
 // still makes sure that the session has nothing to say, and waits.
 func (o *ours) still(t testing.TB) {
 	t.Helper()
-	check(t, "who waits", string(o.take(t)), "")
+	Check(t, "who waits", string(o.take(t)), "")
 	if !o.session.Waits() {
 		t.Error("does not wait any more")
 	}
@@ -56,17 +58,17 @@ func TestWaitersAreServedInTheOrderOfTheirComing(t *testing.T) {
 			for _, w := range waiters {
 				w.waits(t, "QPOP k 0")
 			}
-			check(t, "one item", pusher.run(t, "QPUSH k a", "EXISTS k"), ":1\r\n:0\r\n")
-			check(t, "first", string(waiters[0].take(t)), pair("k", "a"))
+			Check(t, "one item", pusher.Run(t, "QPUSH k a", "EXISTS k"), ":1\r\n:0\r\n")
+			Check(t, "first", string(waiters[0].take(t)), pair("k", "a"))
 			waiters[1].still(t)
-			check(t, "two items", pusher.run(t, "QPUSH k b c"), ":2\r\n")
-			check(t, "second", string(waiters[1].take(t)), pair("k", "b"))
-			check(t, "third", string(waiters[2].take(t)), pair("k", "c"))
+			Check(t, "two items", pusher.Run(t, "QPUSH k b c"), ":2\r\n")
+			Check(t, "second", string(waiters[1].take(t)), pair("k", "b"))
+			Check(t, "third", string(waiters[2].take(t)), pair("k", "c"))
 			waiters[3].still(t)
 			waiters[0].waits(t, "QPOP k 0")
-			check(t, "three items", pusher.run(t, "QPUSH k d e f", "QPOP k 0"), ":3\r\n"+pair("k", "f"))
-			check(t, "fourth", string(waiters[3].take(t)), pair("k", "d"))
-			check(t, "first again", string(waiters[0].take(t)), pair("k", "e"))
+			Check(t, "three items", pusher.Run(t, "QPUSH k d e f", "QPOP k 0"), ":3\r\n"+pair("k", "f"))
+			Check(t, "fourth", string(waiters[3].take(t)), pair("k", "d"))
+			Check(t, "first again", string(waiters[0].take(t)), pair("k", "e"))
 			if n := pusher.session.srv.blocked.count(); n != 0 || len(pusher.session.srv.blocked.queues) != 0 {
 				t.Errorf("afterwards: got %d waiting and %d queues, want none", n, len(pusher.session.srv.blocked.queues))
 			}
@@ -113,14 +115,14 @@ func TestWhatServesAWaiterAndWhatDoesNot(t *testing.T) {
 			all := newSessions(t, 2, firn.Options{})
 			a, b := all[0], all[1]
 			a.waits(t, tt.wait)
-			b.run(t, strings.Split(tt.other, "|")...)
-			check(t, tt.wait, string(a.take(t)), tt.want)
+			b.Run(t, strings.Split(tt.other, "|")...)
+			Check(t, tt.wait, string(a.take(t)), tt.want)
 			if got, want := a.session.Waits(), tt.want == ""; got != want {
 				t.Errorf("waits: got %t, want %t", got, want)
 			}
-			check(t, "CLIENT UNBLOCK", b.run(t, "CLIENT UNBLOCK "+a.id()), map[bool]string{true: ":1\r\n", false: ":0\r\n"}[tt.want == ""])
+			Check(t, "CLIENT UNBLOCK", b.Run(t, "CLIENT UNBLOCK "+a.id()), map[bool]string{true: ":1\r\n", false: ":0\r\n"}[tt.want == ""])
 			a.take(t)
-			check(t, "afterwards", a.run(t, "PING"), "+PONG\r\n")
+			Check(t, "afterwards", a.Run(t, "PING"), "+PONG\r\n")
 		})
 	}
 }
@@ -132,10 +134,10 @@ func TestWaitersServeEachOther(t *testing.T) {
 	all[0].waits(t, "QPOP d 0")
 	all[1].waits(t, "QMOVE c d 0")
 	all[2].waits(t, "QMOVE b c 0")
-	check(t, "the push, and what it left", all[3].run(t, "QPUSH b x", "EXISTS b c d"), ":1\r\n:0\r\n")
-	check(t, "who moved it last", string(all[1].take(t)), "$1\r\nx\r\n")
-	check(t, "who moved it first", string(all[2].take(t)), "$1\r\nx\r\n")
-	check(t, "who waits at the end", string(all[0].take(t)), pair("d", "x"))
+	Check(t, "the push, and what it left", all[3].Run(t, "QPUSH b x", "EXISTS b c d"), ":1\r\n:0\r\n")
+	Check(t, "who moved it last", string(all[1].take(t)), "$1\r\nx\r\n")
+	Check(t, "who moved it first", string(all[2].take(t)), "$1\r\nx\r\n")
+	Check(t, "who waits at the end", string(all[0].take(t)), pair("d", "x"))
 
 	// Each client's commit is its own: the past shows every step.
 	var steps []string
@@ -143,8 +145,8 @@ func TestWaitersServeEachOther(t *testing.T) {
 		steps = append(steps, o.lastTS(t))
 	}
 	for i, key := range []string{"b", "c", "d"} {
-		check(t, "AT, before step "+key, all[3].run(t, "AT "+fmt.Sprint(all[3].session.last)+" EXISTS b"), ":1\r\n")
-		check(t, "AT, after step "+key, all[3].run(t, "AT "+steps[i]+" EXISTS "+key), ":0\r\n")
+		Check(t, "AT, before step "+key, all[3].Run(t, "AT "+fmt.Sprint(all[3].session.last)+" EXISTS b"), ":1\r\n")
+		Check(t, "AT, after step "+key, all[3].Run(t, "AT "+steps[i]+" EXISTS "+key), ":0\r\n")
 	}
 }
 
@@ -155,10 +157,10 @@ func TestItemsRotateToTheNext(t *testing.T) {
 	all[0].waits(t, "QMOVE k k 0")
 	all[1].waits(t, "QMOVE k k 0")
 	all[2].waits(t, "QPOP k 0")
-	all[3].run(t, "QPUSH k x")
-	check(t, "first", string(all[0].take(t)), "$1\r\nx\r\n")
-	check(t, "second", string(all[1].take(t)), "$1\r\nx\r\n")
-	check(t, "third", string(all[2].take(t)), pair("k", "x"))
+	all[3].Run(t, "QPUSH k x")
+	Check(t, "first", string(all[0].take(t)), "$1\r\nx\r\n")
+	Check(t, "second", string(all[1].take(t)), "$1\r\nx\r\n")
+	Check(t, "third", string(all[2].take(t)), pair("k", "x"))
 }
 
 // TestAWaiterThatFailsLeavesTheItemToTheNext, as its transaction is undone.
@@ -166,9 +168,9 @@ func TestAWaiterThatFailsLeavesTheItemToTheNext(t *testing.T) {
 	all := newSessions(t, 3, firn.Options{})
 	all[0].waits(t, "QMOVE k j 0")
 	all[1].waits(t, "QPOP k 0")
-	all[2].run(t, "SET j 1", "QPUSH k x")
-	check(t, "the first", string(all[0].take(t)), "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n")
-	check(t, "the second", string(all[1].take(t)), pair("k", "x"))
+	all[2].Run(t, "SET j 1", "QPUSH k x")
+	Check(t, "the first", string(all[0].take(t)), "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n")
+	Check(t, "the second", string(all[1].take(t)), pair("k", "x"))
 }
 
 // TestReadersOfAStreamAreAllServed, whichever of them have nothing yet.
@@ -178,11 +180,11 @@ func TestReadersOfAStreamAreAllServed(t *testing.T) {
 	all[1].waits(t, "QREAD k $ 0")
 	all[2].waits(t, "QPOP k 0")
 	all[3].waits(t, "QREAD k $ 0")
-	all[4].run(t, "QADD k x")
+	all[4].Run(t, "QADD k x")
 	all[0].still(t)
 	all[2].still(t)
 	for _, i := range []int{1, 3} {
-		check(t, "a reader", string(all[i].take(t)), "*1\r\n$1\r\nx\r\n")
+		Check(t, "a reader", string(all[i].take(t)), "*1\r\n$1\r\nx\r\n")
 	}
 }
 
@@ -190,9 +192,9 @@ func TestCommandsThatFindSomethingDoNotWait(t *testing.T) {
 	for _, memory := range []int64{0, -1} {
 		all := newSessions(t, 1, firn.Options{Memory: memory})
 		a := all[0]
-		got := a.run(t, "QADD s x", "QPUSH l a b", "QREAD s 0 0", "QPOP l 0", "QREAD s 0 0", "PING")
-		check(t, "in a batch", got, ":1\r\n:2\r\n*1\r\n$1\r\nx\r\n"+pair("l", "a")+"*1\r\n$1\r\nx\r\n+PONG\r\n")
-		check(t, "as a read", a.run(t, "GET k", "QREAD s 0 0", "GET k"), "$-1\r\n*1\r\n$1\r\nx\r\n$-1\r\n")
+		got := a.Run(t, "QADD s x", "QPUSH l a b", "QREAD s 0 0", "QPOP l 0", "QREAD s 0 0", "PING")
+		Check(t, "in a batch", got, ":1\r\n:2\r\n*1\r\n$1\r\nx\r\n"+pair("l", "a")+"*1\r\n$1\r\nx\r\n+PONG\r\n")
+		Check(t, "as a read", a.Run(t, "GET k", "QREAD s 0 0", "GET k"), "$-1\r\n*1\r\n$1\r\nx\r\n$-1\r\n")
 	}
 }
 
@@ -200,10 +202,10 @@ func TestCommandsThatFindSomethingDoNotWait(t *testing.T) {
 func TestWhereNobodyMayWait(t *testing.T) {
 	all := newSessions(t, 1, firn.Options{})
 	a := all[0]
-	check(t, "in a transaction", a.run(t, "MULTI", "QPOP k 0", "QREAD s 0 0", "EXEC"), "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n*-1\r\n*-1\r\n")
-	check(t, "in one that reads", a.run(t, "MULTI", "QREAD s 0 0", "EXEC"), "+OK\r\n+QUEUED\r\n*1\r\n*-1\r\n")
-	check(t, "in the past", a.run(t, "AT now QREAD s 0 0"), "*-1\r\n")
-	check(t, "in a past connection", a.run(t, "CLIENT ASOF now", "QREAD s 0 0", "CLIENT ASOF OFF"), "+OK\r\n*-1\r\n+OK\r\n")
+	Check(t, "in a transaction", a.Run(t, "MULTI", "QPOP k 0", "QREAD s 0 0", "EXEC"), "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n*-1\r\n*-1\r\n")
+	Check(t, "in one that reads", a.Run(t, "MULTI", "QREAD s 0 0", "EXEC"), "+OK\r\n+QUEUED\r\n*1\r\n*-1\r\n")
+	Check(t, "in the past", a.Run(t, "AT now QREAD s 0 0"), "*-1\r\n")
+	Check(t, "in a past connection", a.Run(t, "CLIENT ASOF now", "QREAD s 0 0", "CLIENT ASOF OFF"), "+OK\r\n*-1\r\n+OK\r\n")
 	a.waits(t, "QREAD s 0 0")
 }
 
@@ -211,41 +213,41 @@ func TestWhereNobodyMayWait(t *testing.T) {
 func TestCommandsBehindOneThatWaits(t *testing.T) {
 	all := newSessions(t, 2, firn.Options{})
 	a, b := all[0], all[1]
-	check(t, "until it waits", a.run(t, "SET j 1", "QPOP k 0", "GET j", "QPOP k 0", "QPUSH k y", "PING"), "+OK\r\n")
-	check(t, "more input", a.run(t, "ECHO more"), "")
-	b.run(t, "INCR j", "QPUSH k x")
-	check(t, "until it waits again", string(a.take(t)), pair("k", "x")+"$1\r\n2\r\n")
+	Check(t, "until it waits", a.Run(t, "SET j 1", "QPOP k 0", "GET j", "QPOP k 0", "QPUSH k y", "PING"), "+OK\r\n")
+	Check(t, "more input", a.Run(t, "ECHO more"), "")
+	b.Run(t, "INCR j", "QPUSH k x")
+	Check(t, "until it waits again", string(a.take(t)), pair("k", "x")+"$1\r\n2\r\n")
 	a.still(t)
-	b.run(t, "QPUSH k z")
-	check(t, "to the end", string(a.take(t)), pair("k", "z")+":1\r\n+PONG\r\n$4\r\nmore\r\n")
+	b.Run(t, "QPUSH k z")
+	Check(t, "to the end", string(a.take(t)), pair("k", "z")+":1\r\n+PONG\r\n$4\r\nmore\r\n")
 }
 
 func TestRepliesThatNobodyWantsAreNotSent(t *testing.T) {
 	all := newSessions(t, 2, firn.Options{})
 	a, b := all[0], all[1]
 	a.waits(t, "CLIENT REPLY SKIP\r\nQPOP k 0\r\nPING")
-	b.run(t, "QPUSH k x")
-	check(t, "after it", string(a.take(t)), "+PONG\r\n")
+	b.Run(t, "QPUSH k x")
+	Check(t, "after it", string(a.take(t)), "+PONG\r\n")
 	a.waits(t, "CLIENT REPLY OFF\r\nQPOP k 0\r\nCLIENT REPLY ON")
-	b.run(t, "CLIENT UNBLOCK "+a.id()+" ERROR")
-	check(t, "after it", string(a.take(t)), "+OK\r\n")
+	b.Run(t, "CLIENT UNBLOCK "+a.id()+" ERROR")
+	Check(t, "after it", string(a.take(t)), "+OK\r\n")
 }
 
 func TestWaitsEndByTimeout(t *testing.T) {
 	all := newSessions(t, 3, firn.Options{})
 	a, b, c := all[0], all[1], all[2]
 	began := time.Now()
-	check(t, "QPOP", string(a.tell(t, []byte("QPOP"), []byte("k"), []byte("0.05"))), "*-1\r\n")
+	Check(t, "QPOP", string(a.tell(t, []byte("QPOP"), []byte("k"), []byte("0.05"))), "*-1\r\n")
 	if took := time.Since(began); took < 50*time.Millisecond {
 		t.Errorf("timeout of 50 ms: got %s, want no less", took)
 	}
-	check(t, "QMOVE, RESP3", a.run(t, "HELLO 3")[:1], "%")
-	check(t, "QMOVE, RESP3", string(a.tell(t, []byte("QMOVE"), []byte("k"), []byte("j"), []byte("0.001"))), "_\r\n")
+	Check(t, "QMOVE, RESP3", a.Run(t, "HELLO 3")[:1], "%")
+	Check(t, "QMOVE, RESP3", string(a.tell(t, []byte("QMOVE"), []byte("k"), []byte("j"), []byte("0.001"))), "_\r\n")
 	a.waits(t, "QPOP k 0.02")
 	c.waits(t, "QPOP k 0")
-	check(t, "the first", string(a.later(t)), "_\r\n")
-	b.run(t, "QPUSH k x")
-	check(t, "the second", string(c.take(t)), pair("k", "x"))
+	Check(t, "the first", string(a.later(t)), "_\r\n")
+	b.Run(t, "QPUSH k x")
+	Check(t, "the second", string(c.take(t)), pair("k", "x"))
 }
 
 func TestClientUnblock(t *testing.T) {
@@ -256,12 +258,12 @@ func TestClientUnblock(t *testing.T) {
 	} {
 		a.waits(t, "QPOP k 1000")
 		c.waits(t, "QPOP k 0")
-		check(t, "CLIENT UNBLOCK", b.run(t, "CLIENT UNBLOCK "+a.id()+reason, "CLIENT UNBLOCK "+a.id()), ":1\r\n:0\r\n")
-		check(t, "who waited", string(a.take(t)), want)
-		b.run(t, "QPUSH k x")
-		check(t, "who waited behind", string(c.take(t)), pair("k", "x"))
+		Check(t, "CLIENT UNBLOCK", b.Run(t, "CLIENT UNBLOCK "+a.id()+reason, "CLIENT UNBLOCK "+a.id()), ":1\r\n:0\r\n")
+		Check(t, "who waited", string(a.take(t)), want)
+		b.Run(t, "QPUSH k x")
+		Check(t, "who waited behind", string(c.take(t)), pair("k", "x"))
 	}
-	check(t, "nobody", b.run(t, "CLIENT UNBLOCK 999999"), ":0\r\n")
+	Check(t, "nobody", b.Run(t, "CLIENT UNBLOCK 999999"), ":0\r\n")
 }
 
 func TestClientsThatGoLeaveTheirPlace(t *testing.T) {
@@ -270,21 +272,21 @@ func TestClientsThatGoLeaveTheirPlace(t *testing.T) {
 		o.waits(t, "QPOP j k 0")
 	}
 	all[0].session.Close()
-	check(t, "CLIENT KILL", all[3].run(t, "CLIENT KILL ID "+all[2].id()), ":1\r\n")
+	Check(t, "CLIENT KILL", all[3].Run(t, "CLIENT KILL ID "+all[2].id()), ":1\r\n")
 	if need := all[2].session.Run(); need != NeedClose {
 		t.Errorf("Run of a killed one: got %d, want NeedClose", need)
 	}
 	all[2].session.Close()
-	all[3].run(t, "QPUSH k x y")
-	check(t, "who stayed", string(all[1].take(t)), pair("k", "x"))
-	check(t, "what is left", all[3].run(t, "QPOP k 0"), pair("k", "y"))
+	all[3].Run(t, "QPUSH k x y")
+	Check(t, "who stayed", string(all[1].take(t)), pair("k", "x"))
+	Check(t, "what is left", all[3].Run(t, "QPOP k 0"), pair("k", "y"))
 }
 
 // TestInputOfWhoWaitsIsBounded by the limit of a command.
 func TestInputOfWhoWaitsIsBounded(t *testing.T) {
 	all := newSessions(t, 1, firn.Options{})
 	a := all[0]
-	a.run(t, "CONFIG SET client-query-buffer-limit 1mb")
+	a.Run(t, "CONFIG SET client-query-buffer-limit 1mb")
 	a.waits(t, "QPOP k 0")
 	more := []byte(strings.Repeat("GET k\r\n", 1000))
 	need := NeedInput
@@ -303,13 +305,13 @@ func TestWhoWaitsIsShown(t *testing.T) {
 	a.waits(t, "QPOP k 0")
 	a.session.Idle() // gives back what it does not need
 	for what, want := range map[string]string{"CLIENT LIST ID " + a.id(): " flags=b ", "INFO clients": "blocked_clients:1\r\n"} {
-		if got := b.run(t, what); !strings.Contains(got, want) {
+		if got := b.Run(t, what); !strings.Contains(got, want) {
 			t.Errorf("%s: got %q, want %q in it", what, got, want)
 		}
 	}
-	b.run(t, "QPUSH k x")
-	check(t, "who waited", string(a.take(t)), pair("k", "x"))
-	if got := b.run(t, "CLIENT LIST ID "+a.id()+"\r\nINFO clients"); !strings.Contains(got, " flags=N ") || !strings.Contains(got, "blocked_clients:0\r\n") {
+	b.Run(t, "QPUSH k x")
+	Check(t, "who waited", string(a.take(t)), pair("k", "x"))
+	if got := b.Run(t, "CLIENT LIST ID "+a.id()+"\r\nINFO clients"); !strings.Contains(got, " flags=N ") || !strings.Contains(got, "blocked_clients:0\r\n") {
 		t.Errorf("afterwards: got %q, want flags=N and blocked_clients:0", got)
 	}
 }
@@ -318,20 +320,20 @@ func TestWhoWaitsIsShown(t *testing.T) {
 func TestStreamsThatExpireEndWaits(t *testing.T) {
 	all := newSessions(t, 2, firn.Options{})
 	a, b := all[0], all[1]
-	b.run(t, "SELECT 3", "QADD k x", "PEXPIRE k 1")
-	a.run(t, "SELECT 3")
+	b.Run(t, "SELECT 3", "QADD k x", "PEXPIRE k 1")
+	a.Run(t, "SELECT 3")
 	a.waits(t, "QREAD k 5 0")
-	for b.run(t, "EXISTS k") != ":0\r\n" {
+	for b.Run(t, "EXISTS k") != ":0\r\n" {
 		continue
 	}
 	a.still(t)
-	if _, err := NewSweeper(a.store).step(); err != nil {
+	if _, err := keyspace.NewSweeper(a.Store).Step(); err != nil {
 		t.Fatal(err)
 	}
 	a.session.srv.KeyExpired(2, []byte("k"))
 	a.session.srv.KeyExpired(3, []byte("j"))
 	a.session.srv.KeyExpired(3, []byte("k"))
-	check(t, "who waited", string(a.later(t)), "-UNBLOCKED the stream key no longer exists\r\n")
+	Check(t, "who waited", string(a.later(t)), "-UNBLOCKED the stream key no longer exists\r\n")
 }
 
 // TestWaitersAreNotTriedInVain: what is undone wakes nobody, and who waits
@@ -356,7 +358,7 @@ func TestWaitersAreNotTriedInVain(t *testing.T) {
 				o.waits(t, tt.wait)
 				runs = append(runs, o.countRuns())
 			}
-			all[4].run(t, strings.Split(tt.other, "|")...)
+			all[4].Run(t, strings.Split(tt.other, "|")...)
 			for i, want := range tt.want {
 				if *runs[i] != want {
 					t.Errorf("runs of the command of waiter %d: got %d, want %d", i, *runs[i], want)
@@ -373,7 +375,7 @@ func TestWhoEndsAWaitDecides(t *testing.T) {
 	a, b := all[0], all[1]
 	a.waits(t, "QPOP k 0")
 	blocked := &a.session.srv.blocked
-	_, err := a.store.Update(t.Context(), func(tx *firn.Tx) error {
+	_, err := a.Store.Update(t.Context(), func(tx *firn.Tx) error {
 		blocked.touch(0, []byte("k"))
 		blocked.settle(true)
 		w, _ := blocked.next()
@@ -391,6 +393,6 @@ func TestWhoEndsAWaitDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, "who waited", string(a.take(t)), "*-1\r\n")
-	check(t, "afterwards", b.run(t, "QPUSH k x", "QPOP k 0"), ":1\r\n"+pair("k", "x"))
+	Check(t, "who waited", string(a.take(t)), "*-1\r\n")
+	Check(t, "afterwards", b.Run(t, "QPUSH k x", "QPOP k 0"), ":1\r\n"+pair("k", "x"))
 }

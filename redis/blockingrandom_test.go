@@ -39,7 +39,7 @@ func TestNoItemIsLostOrGivenTwice(t *testing.T) {
 	served := len(c.got)
 	last := newOurs(t, srv)
 	for {
-		reply := last.run(t, "MULTI", "QPOP k:0 k:1 0", "EXEC")
+		reply := last.Run(t, "MULTI", "QPOP k:0 k:1 0", "EXEC")
 		if strings.HasSuffix(reply, "*-1\r\n") {
 			break
 		}
@@ -91,7 +91,7 @@ func (c *consumption) eat(t *testing.T, rng *rand.Rand) {
 	o := newOurs(t, c.srv)
 	defer o.session.Close()
 	for range 10 {
-		reply := o.run(t, fmt.Sprintf("QPOP k:0 k:1 0.00%d", 1+rng.IntN(9)))
+		reply := o.Run(t, fmt.Sprintf("QPOP k:0 k:1 0.00%d", 1+rng.IntN(9)))
 		switch chance := rng.IntN(10); {
 		case reply != "":
 		case chance == 0:
@@ -100,7 +100,7 @@ func (c *consumption) eat(t *testing.T, rng *rand.Rand) {
 			c.mu.Unlock()
 			return
 		case chance == 1:
-			newOurs(t, c.srv).run(t, "CLIENT UNBLOCK "+o.id()+" ERROR")
+			newOurs(t, c.srv).Run(t, "CLIENT UNBLOCK "+o.id()+" ERROR")
 		}
 		for reply == "" {
 			reply = string(o.later(t))
@@ -120,9 +120,9 @@ func produce(t *testing.T, o *ours, id, n int, rng *rand.Rand) {
 		}
 		key := fmt.Sprintf("k:%d", rng.IntN(2))
 		if rng.IntN(4) == 0 {
-			o.run(t, "MULTI", "INCR n", "QPUSH "+key+items.String(), "EXEC")
+			o.Run(t, "MULTI", "INCR n", "QPUSH "+key+items.String(), "EXEC")
 		} else {
-			o.run(t, "QFAIL "+key+" no", "QPUSH "+key+items.String(), "INCR n")
+			o.Run(t, "QFAIL "+key+" no", "QPUSH "+key+items.String(), "INCR n")
 		}
 	}
 }

@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
 // changesFrom is the log from a moment on, a line for each change.
 func changesFrom(t *testing.T, store *firn.Store, from firn.Timestamp) string {
 	t.Helper()
-	changes, err := NewChanges(store, from)
+	changes, err := keyspace.NewChanges(store, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +34,7 @@ func changesFrom(t *testing.T, store *firn.Store, from firn.Timestamp) string {
 }
 
 func TestChangesKnowTheirDatabase(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
+	a, _ := NewPair(t, firn.Options{})
 	commands := []struct{ command, want string }{
 		{"SET a 1", "0 a SET string false"},
 		{"HSET h f v g w", "0 h HSET hash false"},
@@ -49,14 +51,14 @@ func TestChangesKnowTheirDatabase(t *testing.T) {
 	var want []string
 	var starts []firn.Timestamp
 	for _, c := range commands {
-		starts = append(starts, a.store.Bounds().Newest+1)
-		a.run(t, c.command)
+		starts = append(starts, a.Store.Bounds().Newest+1)
+		a.Run(t, c.command)
 	}
 	for i := len(commands) - 1; i >= 0; i-- {
 		if commands[i].want != "" {
 			want = append([]string{commands[i].want}, want...)
-			got, want := changesFrom(t, a.store, starts[i]), strings.Join(want, "\n")
-			check(t, "log from "+commands[i].command, strings.ToUpper(got), strings.ToUpper(want))
+			got, want := changesFrom(t, a.Store, starts[i]), strings.Join(want, "\n")
+			Check(t, "log from "+commands[i].command, strings.ToUpper(got), strings.ToUpper(want))
 		}
 	}
 }

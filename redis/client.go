@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/firndb/firn/redis/acl"
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -14,94 +17,94 @@ const (
 	errClientID     = resp.Error("ERR client-id should be greater than 0")
 )
 
-var clientCommands = []Command{{
-	Name: "CLIENT", Flags: Local, Group: "connection", Since: "2.4.0", Complexity: "Depends on subcommand.",
+var clientCommands = []command.Command{{
+	Name: "CLIENT", Flags: command.Local, Group: "connection", Since: "2.4.0", Complexity: "Depends on subcommand.",
 	Summary: "A container for client connection commands.",
-	Sub: append(trackingCommands, []Command{
+	Sub: append(trackingCommands, []command.Command{
 		{
-			Name: "ASOF", Args: "when | OFF", Min: 1, Flags: Local | OwnName, Since: "0.1.0", Complexity: "O(1)",
+			Name: "ASOF", Args: "when | OFF", Min: 1, Flags: command.Local | command.OwnName, Since: "0.1.0", Complexity: "O(1)",
 			Summary: "Makes the connection read as of a moment of the past, until OFF. Writes are refused.",
 			Run:     clientASOF,
 		},
 		{
-			Name: "GETNAME", Flags: Local, Since: "2.6.9", Complexity: "O(1)",
+			Name: "GETNAME", Flags: command.Local, Since: "2.6.9", Complexity: "O(1)",
 			Summary: "Returns the name of the connection.",
 			Run:     clientGetName,
 		},
-		help,
+		command.Help,
 		{
-			Name: "ID", Flags: Local, Since: "5.0.0", Complexity: "O(1)",
+			Name: "ID", Flags: command.Local, Since: "5.0.0", Complexity: "O(1)",
 			Summary: "Returns the unique client ID of the connection.",
-			Run:     func(c *Call) error { c.Reply.Int(sessionOf(c).id); return nil },
+			Run:     func(c *command.Call) error { c.Reply.Int(sessionOf(c).id); return nil },
 		},
 		{
-			Name: "INFO", Flags: Local, Since: "6.2.0", Complexity: "O(1)",
+			Name: "INFO", Flags: command.Local, Since: "6.2.0", Complexity: "O(1)",
 			Summary: "Returns information about the connection.",
 			Run:     clientInfo,
 		},
 		{
 			Name: "KILL", Args: "ip:port | <[ID id] | [TYPE type] | [ADDR ip:port] | [LADDR ip:port] | [USER name] | [SKIPME YES | NO] ...>",
-			Min: 1, Max: -1, Flags: Local | Admin, Since: "2.4.0", Complexity: "O(N) where N is the number of client connections",
+			Min: 1, Max: -1, Flags: command.Local | command.Admin, Since: "2.4.0", Complexity: "O(N) where N is the number of client connections",
 			Summary: "Terminates open connections.",
 			Run:     clientKill,
 		},
 		{
-			Name: "LIST", Args: "[TYPE NORMAL | MASTER | REPLICA | PUBSUB] [ID id [id ...]]", Max: -1, Flags: Local | Admin, Since: "2.4.0",
+			Name: "LIST", Args: "[TYPE NORMAL | MASTER | REPLICA | PUBSUB] [ID id [id ...]]", Max: -1, Flags: command.Local | command.Admin, Since: "2.4.0",
 			Complexity: "O(N) where N is the number of client connections",
 			Summary:    "Lists open connections.",
 			Run:        clientList,
 		},
 		{
-			Name: "NO-EVICT", Args: "ON | OFF", Min: 1, Flags: Local | Admin, Since: "7.0.0", Complexity: "O(1)",
+			Name: "NO-EVICT", Args: "ON | OFF", Min: 1, Flags: command.Local | command.Admin, Since: "7.0.0", Complexity: "O(1)",
 			Summary: "Accepted: no connection is ever evicted.",
-			Run:     func(c *Call) error { return clientOnOff(c, &sessionOf(c).noEvict) },
+			Run:     func(c *command.Call) error { return clientOnOff(c, &sessionOf(c).noEvict) },
 		},
 		{
-			Name: "NO-TOUCH", Args: "ON | OFF", Min: 1, Flags: Local, Since: "7.2.0", Complexity: "O(1)",
+			Name: "NO-TOUCH", Args: "ON | OFF", Min: 1, Flags: command.Local, Since: "7.2.0", Complexity: "O(1)",
 			Summary: "Accepted: reads never change what is kept.",
-			Run:     func(c *Call) error { return clientOnOff(c, &sessionOf(c).noTouch) },
+			Run:     func(c *command.Call) error { return clientOnOff(c, &sessionOf(c).noTouch) },
 		},
 		{
-			Name: "PAUSE", Args: "timeout [WRITE | ALL]", Min: 1, Max: -1, Flags: Local | Admin, Since: "3.0.0", Complexity: "O(1)",
+			Name: "PAUSE", Args: "timeout [WRITE | ALL]", Min: 1, Max: -1, Flags: command.Local | command.Admin, Since: "3.0.0", Complexity: "O(1)",
 			Summary: "Suspends commands processing.",
 			Differs: "CLIENT UNPAUSE is never suspended. Writes that had arrived may still be finished. Keys go on expiring.",
 			Run:     clientPause,
 		},
 		{
-			Name: "REPLY", Args: "ON | OFF | SKIP", Min: 1, Flags: Local, Since: "3.2.0", Complexity: "O(1)",
+			Name: "REPLY", Args: "ON | OFF | SKIP", Min: 1, Flags: command.Local, Since: "3.2.0", Complexity: "O(1)",
 			Summary: "Instructs the server whether to reply to commands.",
 			Run:     clientReply,
 		},
 		{
-			Name: "SETINFO", Args: "LIB-NAME libname | LIB-VER libver | REASON text", Min: 2, Flags: Local, Since: "7.2.0", Complexity: "O(1)",
+			Name: "SETINFO", Args: "LIB-NAME libname | LIB-VER libver | REASON text", Min: 2, Flags: command.Local, Since: "7.2.0", Complexity: "O(1)",
 			Summary: "Sets information specific to the client or connection.",
 			Differs: "REASON is Firn's own: why the connection writes, for HISTORY GET to show; the empty text ends it.",
 			Run:     clientSetInfo,
 		},
 		{
-			Name: "SETNAME", Args: "connection-name", Min: 1, Flags: Local, Since: "2.6.9", Complexity: "O(1)",
+			Name: "SETNAME", Args: "connection-name", Min: 1, Flags: command.Local, Since: "2.6.9", Complexity: "O(1)",
 			Summary: "Sets the connection name.",
 			Run:     clientSetName,
 		},
 		{
-			Name: "UNBLOCK", Args: "client-id [TIMEOUT | ERROR]", Min: 1, Max: -1, Flags: Local | Admin, Since: "5.0.0", Complexity: "O(1)",
+			Name: "UNBLOCK", Args: "client-id [TIMEOUT | ERROR]", Min: 1, Max: -1, Flags: command.Local | command.Admin, Since: "5.0.0", Complexity: "O(1)",
 			Summary: "Unblocks a client blocked by a blocking command from a different connection.",
 			Run:     clientUnblock,
 		},
 		{
-			Name: "UNPAUSE", Flags: Local | Admin, Since: "6.2.0", Complexity: "O(N), N the clients that wait",
+			Name: "UNPAUSE", Flags: command.Local | command.Admin, Since: "6.2.0", Complexity: "O(N), N the clients that wait",
 			Summary: "Resumes processing commands from paused clients.",
 			Run:     clientUnpause,
 		},
 	}...),
 }}
 
-func clientASOF(c *Call) error {
+func clientASOF(c *command.Call) error {
 	s := sessionOf(c)
 	if s.multi.on {
 		return errInMulti
 	}
-	if is(c.Args[0], "OFF") {
+	if command.Is(c.Args[0], "OFF") {
 		s.asof = 0
 	} else {
 		ts, err := s.Moment(c.Args[0])
@@ -123,7 +126,7 @@ func (s *Session) Moment(when []byte) (firn.Timestamp, error) {
 	return s.srv.store.Moment(string(when))
 }
 
-func clientGetName(c *Call) error {
+func clientGetName(c *command.Call) error {
 	if sessionOf(c).who.name == "" {
 		c.Reply.Null()
 	} else {
@@ -132,7 +135,7 @@ func clientGetName(c *Call) error {
 	return nil
 }
 
-func clientSetName(c *Call) error {
+func clientSetName(c *command.Call) error {
 	if !plainText(c.Args[0]) {
 		return errClientName
 	}
@@ -142,14 +145,14 @@ func clientSetName(c *Call) error {
 	return nil
 }
 
-func clientSetInfo(c *Call) error {
+func clientSetInfo(c *command.Call) error {
 	var what *string
 	switch {
-	case is(c.Args[0], "LIB-NAME"):
+	case command.Is(c.Args[0], "LIB-NAME"):
 		what = &sessionOf(c).who.library
-	case is(c.Args[0], "LIB-VER"):
+	case command.Is(c.Args[0], "LIB-VER"):
 		what = &sessionOf(c).who.libraryVersion
-	case is(c.Args[0], "REASON"):
+	case command.Is(c.Args[0], "REASON"):
 		if err := sessionOf(c).setReason(c.Args[1]); err != nil {
 			return err
 		}
@@ -157,7 +160,7 @@ func clientSetInfo(c *Call) error {
 		c.Reply.Simple("OK")
 		return nil
 	default:
-		return resp.Error(fmt.Sprintf("ERR Unrecognized option '%s'", cString(c.Args[0], 128)))
+		return resp.Error(fmt.Sprintf("ERR Unrecognized option '%s'", command.CString(c.Args[0], 128)))
 	}
 	if !plainText(c.Args[1]) {
 		return resp.Error(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", strings.ToLower(string(c.Args[0]))))
@@ -168,15 +171,15 @@ func clientSetInfo(c *Call) error {
 	return nil
 }
 
-func clientInfo(c *Call) error {
+func clientInfo(c *command.Call) error {
 	c.Reply.Verbatim("txt", sessionOf(c).describe()+"\n")
 	return nil
 }
 
-func clientOnOff(c *Call, what *bool) error {
-	on := is(c.Args[0], "ON")
-	if !on && !is(c.Args[0], "OFF") {
-		return errSyntax
+func clientOnOff(c *command.Call, what *bool) error {
+	on := command.Is(c.Args[0], "ON")
+	if !on && !command.Is(c.Args[0], "OFF") {
+		return command.ErrSyntax
 	}
 	*what = on
 	sessionOf(c).publish()
@@ -184,34 +187,34 @@ func clientOnOff(c *Call, what *bool) error {
 	return nil
 }
 
-func clientReply(c *Call) error {
+func clientReply(c *command.Call) error {
 	s := sessionOf(c)
 	switch {
-	case is(c.Args[0], "ON"):
+	case command.Is(c.Args[0], "ON"):
 		s.mute, s.next.mute = speaking, false
 		c.Reply.Simple("OK")
-	case is(c.Args[0], "OFF"):
+	case command.Is(c.Args[0], "OFF"):
 		s.mute = muteAlways
-	case is(c.Args[0], "SKIP"):
+	case command.Is(c.Args[0], "SKIP"):
 		if s.mute == speaking {
 			s.mute = muteThis
 		}
 	default:
-		return errSyntax
+		return command.ErrSyntax
 	}
 	return nil
 }
 
-func clientList(c *Call) error {
+func clientList(c *command.Call) error {
 	show := func(*Session) bool { return true }
 	switch args := c.Args; {
 	case len(args) == 0:
-	case len(args) == 2 && is(args[0], "TYPE"):
+	case len(args) == 2 && command.Is(args[0], "TYPE"):
 		var err error
 		if show, err = clientType(args[1]); err != nil {
 			return err
 		}
-	case len(args) >= 2 && is(args[0], "ID"):
+	case len(args) >= 2 && command.Is(args[0], "ID"):
 		ids := make(map[int64]bool, len(args)-1)
 		for _, arg := range args[1:] {
 			id, ok := resp.ParseInt(arg)
@@ -222,7 +225,7 @@ func clientList(c *Call) error {
 		}
 		show = func(s *Session) bool { return ids[s.id] }
 	default:
-		return errSyntax
+		return command.ErrSyntax
 	}
 	var text strings.Builder
 	for _, s := range sessionOf(c).srv.clients.all() {
@@ -238,14 +241,14 @@ func clientList(c *Call) error {
 // clientType says which clients are of a type.
 func clientType(name []byte) (isOf func(*Session) bool, err error) {
 	switch {
-	case is(name, "NORMAL"):
+	case command.Is(name, "NORMAL"):
 		return func(s *Session) bool { return s.subs.total() == 0 }, nil
-	case is(name, "PUBSUB"):
+	case command.Is(name, "PUBSUB"):
 		return func(s *Session) bool { return s.subs.total() > 0 }, nil
-	case is(name, "MASTER"), is(name, "REPLICA"), is(name, "SLAVE"):
+	case command.Is(name, "MASTER"), command.Is(name, "REPLICA"), command.Is(name, "SLAVE"):
 		return func(*Session) bool { return false }, nil
 	}
-	return nil, resp.Error(fmt.Sprintf("ERR Unknown client type '%s'", cString(name, 128)))
+	return nil, resp.Error(fmt.Sprintf("ERR Unknown client type '%s'", command.CString(name, 128)))
 }
 
 // killFilter says which clients CLIENT KILL ends.
@@ -253,7 +256,7 @@ type killFilter struct {
 	id         int64
 	peer, addr string
 	isOf       func(*Session) bool // nil: of any type
-	user       *account            // nil: anybody's
+	user       *acl.Account        // nil: anybody's
 	withSelf   bool
 }
 
@@ -265,34 +268,34 @@ func (f *killFilter) matches(s, self *Session) bool {
 // option takes one filter and its value.
 func (f *killFilter) option(srv *Server, name, value []byte) (err error) {
 	switch {
-	case is(name, "ID"):
+	case command.Is(name, "ID"):
 		id, ok := resp.ParseInt(value)
 		if !ok || id < 1 {
 			return errClientID
 		}
 		f.id = id
-	case is(name, "TYPE"):
+	case command.Is(name, "TYPE"):
 		f.isOf, err = clientType(value)
 		return err
-	case is(name, "ADDR"):
+	case command.Is(name, "ADDR"):
 		f.peer = string(value)
-	case is(name, "LADDR"):
+	case command.Is(name, "LADDR"):
 		f.addr = string(value)
-	case is(name, "USER"):
-		if f.user = srv.users.find(string(value)); f.user == nil {
-			return resp.Error(fmt.Sprintf("ERR No such user '%s'", cString(value, 128)))
+	case command.Is(name, "USER"):
+		if f.user = srv.users.Find(string(value)); f.user == nil {
+			return resp.Error(fmt.Sprintf("ERR No such user '%s'", command.CString(value, 128)))
 		}
-	case is(name, "SKIPME") && is(value, "YES"):
+	case command.Is(name, "SKIPME") && command.Is(value, "YES"):
 		f.withSelf = false
-	case is(name, "SKIPME") && is(value, "NO"):
+	case command.Is(name, "SKIPME") && command.Is(value, "NO"):
 		f.withSelf = true
 	default:
-		return errSyntax
+		return command.ErrSyntax
 	}
 	return nil
 }
 
-func clientKill(c *Call) error {
+func clientKill(c *command.Call) error {
 	f := killFilter{}
 	if len(c.Args) == 1 {
 		f.peer, f.withSelf = string(c.Args[0]), true
@@ -303,7 +306,7 @@ func clientKill(c *Call) error {
 		return nil
 	}
 	if len(c.Args)%2 != 0 {
-		return errSyntax
+		return command.ErrSyntax
 	}
 	for i := 0; i < len(c.Args); i += 2 {
 		if err := f.option(sessionOf(c).srv, c.Args[i], c.Args[i+1]); err != nil {

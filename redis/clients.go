@@ -83,14 +83,14 @@ func (s *Session) describe() string {
 	now := s.srv.opts.Now()
 	command := "NULL"
 	if e := s.cmd.Load(); e != nil {
-		command = e.full
+		command = e.Full
 	}
 	flags, redirect := s.listenerFlags(s.flags(v))
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d "+
 		"events=r cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s asof=%s",
 		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
 		flags, v.db, s.subs.channels.count.Load(), s.subs.patterns.count.Load(), s.subs.shards.count.Load(),
-		s.queued.Load(), command, s.user.Load().name, redirect, v.proto, v.library, v.libraryVersion, v.asof)
+		s.queued.Load(), command, s.user.Load().Name, redirect, v.proto, v.library, v.libraryVersion, v.asof)
 }
 
 // flags are Redis's letters for what a session is and does.

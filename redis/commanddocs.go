@@ -1,13 +1,16 @@
 package redis
 
-import "github.com/firndb/firn/resp"
+import (
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/resp"
+)
 
-func commandDocs(c *Call) error {
-	entries := sessionOf(c).srv.table.sorted
+func commandDocs(c *command.Call) error {
+	entries := sessionOf(c).srv.table.Sorted
 	if len(c.Args) > 0 {
 		entries = nil
 		for _, name := range c.Args {
-			if e := sessionOf(c).srv.table.named(name); e != nil {
+			if e := sessionOf(c).srv.table.Named(name); e != nil {
 				entries = append(entries, e)
 			}
 		}
@@ -20,42 +23,42 @@ func commandDocs(c *Call) error {
 }
 
 // replyDocs appends a command's name and what COMMAND DOCS tells about it.
-func replyDocs(w *resp.Writer, e *entry) {
-	w.BulkString(e.full)
+func replyDocs(w *resp.Writer, e *command.Entry) {
+	w.BulkString(e.Full)
 	n := 4
-	old, isOld := deprecated[e.full]
+	old, isOld := command.Deprecated[e.Full]
 	if isOld {
 		n += 3
 	}
-	if len(e.sub) > 0 {
+	if len(e.Sub) > 0 {
 		n++
 	}
-	arguments := parseArguments(e.Args)
+	arguments := command.ParseArguments(e.Args)
 	if len(arguments) > 0 {
 		n++
 	}
 	w.Map(n)
-	replyField(w, "summary", e.Summary)
-	replyField(w, "since", e.Since)
-	replyField(w, "group", e.Group)
-	replyField(w, "complexity", e.Complexity)
+	command.ReplyField(w, "summary", e.Summary)
+	command.ReplyField(w, "since", e.Since)
+	command.ReplyField(w, "group", e.Group)
+	command.ReplyField(w, "complexity", e.Complexity)
 	if isOld {
 		w.BulkString("doc_flags")
-		replyTexts(w, []string{"deprecated"})
-		replyField(w, "deprecated_since", old[0])
-		replyField(w, "replaced_by", old[1])
+		command.ReplyTexts(w, []string{"deprecated"})
+		command.ReplyField(w, "deprecated_since", old[0])
+		command.ReplyField(w, "replaced_by", old[1])
 	}
 	if len(arguments) > 0 {
 		w.BulkString("arguments")
-		r := argumentsReply{w: w, specs: len(e.specs)}
-		r.list(arguments)
+		r := command.ArgumentsReply{W: w, Specs: len(e.Specs)}
+		r.List(arguments)
 	}
-	if len(e.sub) == 0 {
+	if len(e.Sub) == 0 {
 		return
 	}
 	w.BulkString("subcommands")
-	w.Map(len(e.sub))
-	for _, sub := range e.sub {
+	w.Map(len(e.Sub))
+	for _, sub := range e.Sub {
 		replyDocs(w, sub)
 	}
 }

@@ -11,33 +11,35 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/resp"
 )
 
-var configCommands = []Command{{
-	Name: "CONFIG", Flags: Local | Admin, Group: "server", Since: "2.0.0", Complexity: "Depends on subcommand.",
+var configCommands = []command.Command{{
+	Name: "CONFIG", Flags: command.Local | command.Admin, Group: "server", Since: "2.0.0", Complexity: "Depends on subcommand.",
 	Summary: "A container for server configuration commands.",
-	Sub: []Command{
+	Sub: []command.Command{
 		{
-			Name: "GET", Args: "parameter [parameter ...]", Min: 1, Max: -1, Flags: Local | Admin, Since: "2.0.0",
+			Name: "GET", Args: "parameter [parameter ...]", Min: 1, Max: -1, Flags: command.Local | command.Admin, Since: "2.0.0",
 			Complexity: "O(N) when N is the number of configuration parameters provided",
 			Summary:    "Returns the effective values of configuration parameters.",
 			Run:        configGet,
 		},
-		help,
+		command.Help,
 		{
-			Name: "REWRITE", Flags: Local | Admin, Since: "2.8.0", Complexity: "O(1)",
+			Name: "REWRITE", Flags: command.Local | command.Admin, Since: "2.8.0", Complexity: "O(1)",
 			Summary: "Refused: there is no configuration file, only flags.",
-			Run:     func(*Call) error { return resp.Error("ERR The server is running without a config file") },
+			Run:     func(*command.Call) error { return resp.Error("ERR The server is running without a config file") },
 		},
 		{
-			Name: "RESETSTAT", Flags: Local | Admin, Since: "2.0.0", Complexity: "O(1)",
+			Name: "RESETSTAT", Flags: command.Local | command.Admin, Since: "2.0.0", Complexity: "O(1)",
 			Summary: "Resets the server's statistics.",
 			Run:     configResetStat,
 		},
 		{
-			Name: "SET", Args: "parameter value [parameter value ...]", Min: 2, Max: -1, Flags: Local | Admin | Skip, Since: "2.0.0",
+			Name: "SET", Args: "parameter value [parameter value ...]", Min: 2, Max: -1, Flags: command.Local | command.Admin | command.Skip, Since: "2.0.0",
 			Complexity: "O(N) when N is the number of configuration parameters provided",
 			Summary:    "Sets configuration parameters in-flight.",
 			Run:        configSet,
@@ -72,7 +74,7 @@ func (cf *config) password() string { return *cf.pass.Load() }
 
 // inputLimits are those of a session's input.
 func (srv *Server) inputLimits() resp.Limits {
-	return resp.Limits{MaxBulk: int(srv.catalog.maxBulkBytes.Load()), MaxCommandBytes: int(srv.config.queryLimit.Load())}
+	return resp.Limits{MaxBulk: int(srv.catalog.MaxBulkBytes.Load()), MaxCommandBytes: int(srv.config.queryLimit.Load())}
 }
 
 // TimeoutSeconds is how long a client may be idle; 0: for ever.
@@ -104,13 +106,13 @@ var parameters = sync.OnceValue(func() []parameter {
 		counted("tracking-table-max-keys", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.tracking.maxKeys },
 			func(srv *Server) { srv.tracking.evict() }),
 		bytesOf("client-query-buffer-limit", 1<<20, 1<<40, func(srv *Server) *atomic.Int64 { return &srv.config.queryLimit }),
-		bytesOf("proto-max-bulk-len", 1<<20, 512<<20, func(srv *Server) *atomic.Int64 { return &srv.catalog.maxBulkBytes }),
+		bytesOf("proto-max-bulk-len", 1<<20, 512<<20, func(srv *Server) *atomic.Int64 { return &srv.catalog.MaxBulkBytes }),
 		{name: "client-output-buffer-limit", get: outputLimitText, set: setOutputLimit},
 		{name: "notify-keyspace-events", get: eventsText, set: setEvents},
 		{name: "loglevel", get: logLevel, set: setLogLevel},
 		{name: "requirepass", get: func(srv *Server) string { return srv.config.password() }, set: func(srv *Server, value string) error {
 			srv.config.pass.Store(&value)
-			srv.users.setPassword(value)
+			srv.users.SetPassword(value)
 			return nil
 		}},
 	}
@@ -171,7 +173,7 @@ func yesNo(yes bool) string {
 	return "no"
 }
 
-func configGet(c *Call) error {
+func configGet(c *command.Call) error {
 	var found [][2]string
 	srv := sessionOf(c).srv
 	show := func(pattern []byte, name string, p *parameter) {
@@ -192,7 +194,7 @@ func configGet(c *Call) error {
 	}
 	c.Reply.Map(len(found))
 	for _, pair := range found {
-		replyField(&c.Reply, pair[0], pair[1])
+		command.ReplyField(&c.Reply, pair[0], pair[1])
 	}
 	return nil
 }
@@ -209,12 +211,12 @@ type change struct {
 }
 
 // configSet sets all parameters or none.
-func configSet(c *Call) error {
+func configSet(c *command.Call) error {
 	if len(c.Args)%2 != 0 {
-		return errSyntax
+		return command.ErrSyntax
 	}
 	if len(c.Args) > 2*maxConfigArgs {
-		return errSyntax
+		return command.ErrSyntax
 	}
 	srv := sessionOf(c).srv
 	var changes []change
@@ -252,7 +254,7 @@ func findParameter(name []byte) (parameter, error) {
 			return p, nil
 		}
 	}
-	return parameter{}, resp.Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", cString(name, 128)))
+	return parameter{}, resp.Error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", command.CString(name, 128)))
 }
 
 // configRestore undoes what CONFIG SET has set so far.
@@ -268,11 +270,11 @@ func configFailed(name, reason string) error {
 	return resp.Error(fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", name, reason))
 }
 
-func configResetStat(c *Call) error {
+func configResetStat(c *command.Call) error {
 	srv := sessionOf(c).srv
 	srv.stats.reset()
-	for _, e := range srv.table.numbered {
-		e.resetCounters()
+	for _, e := range srv.table.Numbered {
+		e.ResetCounters()
 	}
 	c.Reply.Simple("OK")
 	return nil

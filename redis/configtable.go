@@ -10,24 +10,26 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn/resp"
 )
 
 // limitParameters are where encodings change.
 func limitParameters() []parameter {
-	limit := func(name, also string, least int64, field func(*encodingLimits) *atomic.Int64) parameter {
-		p := counted(name, least, math.MaxInt64, func(srv *Server) *atomic.Int64 { return field(&srv.catalog.encodings) }, nil)
+	limit := func(name, also string, least int64, field func(*keyspace.EncodingLimits) *atomic.Int64) parameter {
+		p := counted(name, least, math.MaxInt64, func(srv *Server) *atomic.Int64 { return field(&srv.catalog.Encodings) }, nil)
 		p.also = also
 		return p
 	}
 	return []parameter{
-		limit("hash-max-listpack-entries", "hash-max-ziplist-entries", 0, func(l *encodingLimits) *atomic.Int64 { return &l.hashEntries }),
-		limit("hash-max-listpack-value", "hash-max-ziplist-value", 0, func(l *encodingLimits) *atomic.Int64 { return &l.hashValueBytes }),
-		limit("list-max-listpack-size", "list-max-ziplist-size", math.MinInt32, func(l *encodingLimits) *atomic.Int64 { return &l.listSize }),
-		limit("set-max-intset-entries", "", 0, func(l *encodingLimits) *atomic.Int64 { return &l.intsetEntries }),
-		limit("zset-max-listpack-entries", "zset-max-ziplist-entries", 0, func(l *encodingLimits) *atomic.Int64 { return &l.zsetEntries }),
-		limit("zset-max-listpack-value", "zset-max-ziplist-value", 0, func(l *encodingLimits) *atomic.Int64 { return &l.zsetValueBytes }),
-		limit("hll-sparse-max-bytes", "", 0, func(l *encodingLimits) *atomic.Int64 { return &l.sparseBytes }),
+		limit("hash-max-listpack-entries", "hash-max-ziplist-entries", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.HashEntries }),
+		limit("hash-max-listpack-value", "hash-max-ziplist-value", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.HashValueBytes }),
+		limit("list-max-listpack-size", "list-max-ziplist-size", math.MinInt32, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ListSize }),
+		limit("set-max-intset-entries", "", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.IntsetEntries }),
+		limit("zset-max-listpack-entries", "zset-max-ziplist-entries", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetEntries }),
+		limit("zset-max-listpack-value", "zset-max-ziplist-value", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetValueBytes }),
+		limit("hll-sparse-max-bytes", "", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.SparseBytes }),
 	}
 }
 
@@ -96,7 +98,7 @@ func serverParameters() []parameter {
 		counted("acllog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.denials.limit }, nil),
 		{name: "acl-pubsub-default", get: channelDefault, set: setChannelDefault},
 		{name: "protected-mode", get: protectedText, set: setProtected},
-		{name: "aclfile", get: func(srv *Server) string { return srv.users.file }},
+		{name: "aclfile", get: func(srv *Server) string { return srv.users.File }},
 		{name: "dbfilename", get: func(srv *Server) string { return filepath.Base(srv.opts.Path) }},
 		{name: "dir", get: directory},
 		{name: "maxmemory", get: func(*Server) string { return "0" }, set: setMaxMemory},
@@ -105,7 +107,7 @@ func serverParameters() []parameter {
 }
 
 func channelDefault(srv *Server) string {
-	if srv.users.openChannels.Load() {
+	if srv.users.OpenChannels.Load() {
 		return "allchannels"
 	}
 	return "resetchannels"
@@ -116,7 +118,7 @@ func setChannelDefault(srv *Server, value string) error {
 	if i < 0 {
 		return resp.Error("argument(s) must be one of the following: allchannels, resetchannels")
 	}
-	srv.users.openChannels.Store(i == 0)
+	srv.users.OpenChannels.Store(i == 0)
 	return nil
 }
 

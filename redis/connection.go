@@ -4,62 +4,64 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
-var connectionCommands = []Command{
+var connectionCommands = []command.Command{
 	{
-		Name: "AUTH", Args: "[username] password", Min: 1, Max: -1, Flags: Local | Fast | NoAuth | Skip,
+		Name: "AUTH", Args: "[username] password", Min: 1, Max: -1, Flags: command.Local | command.Fast | command.NoAuth | command.Skip,
 		Group: "connection", Since: "1.0.0", Complexity: "O(N) where N is the number of passwords defined for the user",
 		Summary: "Authenticates the connection.",
 		Run:     connectionAuth,
 	},
 	{
-		Name: "HELLO", Args: "[protover [AUTH username password] [SETNAME clientname]]", Max: -1, Flags: Local | Fast | NoAuth | Skip,
+		Name: "HELLO", Args: "[protover [AUTH username password] [SETNAME clientname]]", Max: -1, Flags: command.Local | command.Fast | command.NoAuth | command.Skip,
 		Group: "connection", Since: "6.0.0", Complexity: "O(1)",
 		Summary: "Handshakes with the server: protocol, password and name.",
 		Run:     connectionHello,
 	},
 	{
-		Name: "PING", Args: "[message]", Max: 1, Flags: Local | Fast | PubSub, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "PING", Args: "[message]", Max: 1, Flags: command.Local | command.Fast | command.PubSub, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Returns the server's liveliness response.",
 		Run:     connectionPing,
 	},
 	{
-		Name: "ECHO", Args: "message", Min: 1, Flags: Local | Fast, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "ECHO", Args: "message", Min: 1, Flags: command.Local | command.Fast, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Returns the given string.",
-		Run:     func(c *Call) error { c.Reply.Bulk(c.Args[0]); return nil },
+		Run:     func(c *command.Call) error { c.Reply.Bulk(c.Args[0]); return nil },
 	},
 	{
-		Name: "QUIT", Max: -1, Flags: Local | Fast | NoAuth | NoQueue | PubSub, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "QUIT", Max: -1, Flags: command.Local | command.Fast | command.NoAuth | command.NoQueue | command.PubSub, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Closes the connection.",
 		Run:     connectionQuit,
 	},
 	{
-		Name: "RESET", Flags: Local | Fast | NoAuth | NoQueue | PubSub, Group: "connection", Since: "6.2.0", Complexity: "O(1)",
+		Name: "RESET", Flags: command.Local | command.Fast | command.NoAuth | command.NoQueue | command.PubSub, Group: "connection", Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Resets the connection.",
 		Run:     connectionReset,
 	},
 	{
-		Name: "SELECT", Args: "index", Min: 1, Flags: Local | Fast, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "SELECT", Args: "index", Min: 1, Flags: command.Local | command.Fast, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Changes the selected database.",
 		Run:     connectionSelect,
 	},
 }
 
-func connectionAuth(c *Call) error {
+func connectionAuth(c *command.Call) error {
 	s := sessionOf(c)
 	user, password := "default", c.Args[0]
 	switch {
 	case len(c.Args) > 2:
-		return errSyntax
+		return command.ErrSyntax
 	case len(c.Args) == 2:
 		user, password = string(c.Args[0]), c.Args[1]
-	case s.srv.users.standard.rights.Load().anyPassword:
+	case s.srv.users.Standard.Rights.Load().AnyPassword:
 		return resp.Error("ERR AUTH <password> called without any password configured for the default user. " +
 			"Are you sure your configuration is correct?")
 	}
-	if err := s.authenticate(s.srv.table.byName["AUTH"], user, password); err != nil {
+	if err := s.authenticate(s.srv.table.ByName["AUTH"], user, password); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
@@ -74,7 +76,7 @@ type hello struct {
 	auth, naming   bool
 }
 
-func parseHello(c *Call) (h hello, err error) {
+func parseHello(c *command.Call) (h hello, err error) {
 	h.proto = sessionOf(c).proto
 	if len(c.Args) == 0 {
 		return h, nil
@@ -89,34 +91,34 @@ func parseHello(c *Call) (h hello, err error) {
 	h.proto = int(version)
 	for rest := c.Args[1:]; len(rest) > 0; {
 		switch {
-		case is(rest[0], "AUTH") && len(rest) >= 3:
+		case command.Is(rest[0], "AUTH") && len(rest) >= 3:
 			h.auth, h.user, h.password = true, string(rest[1]), rest[2]
 			rest = rest[3:]
-		case is(rest[0], "SETNAME") && len(rest) >= 2:
+		case command.Is(rest[0], "SETNAME") && len(rest) >= 2:
 			h.naming, h.name = true, rest[1]
 			if !plainText(h.name) {
 				return h, errClientName
 			}
 			rest = rest[2:]
 		default:
-			return h, resp.Error(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", cString(rest[0], 128)))
+			return h, resp.Error(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", command.CString(rest[0], 128)))
 		}
 	}
 	return h, nil
 }
 
-func connectionHello(c *Call) error {
+func connectionHello(c *command.Call) error {
 	s := sessionOf(c)
 	h, err := parseHello(c)
 	if err != nil {
 		return err
 	}
 	if h.auth {
-		if err := s.authenticate(s.srv.table.byName["HELLO"], h.user, h.password); err != nil {
+		if err := s.authenticate(s.srv.table.ByName["HELLO"], h.user, h.password); err != nil {
 			return err
 		}
 	}
-	if !s.authed && !s.srv.users.open() {
+	if !s.authed && !s.srv.users.Open() {
 		return resp.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> " +
 			"option can be used to authenticate the client and select the RESP protocol version at the same time")
 	}
@@ -128,19 +130,19 @@ func connectionHello(c *Call) error {
 	s.publish()
 	c.Reply.Proto = h.proto
 	c.Reply.Map(7)
-	replyField(&c.Reply, "server", "redis")
-	replyField(&c.Reply, "version", redisVersion)
-	replyNumber(&c.Reply, "proto", h.proto)
+	command.ReplyField(&c.Reply, "server", "redis")
+	command.ReplyField(&c.Reply, "version", redisVersion)
+	command.ReplyNumber(&c.Reply, "proto", h.proto)
 	c.Reply.BulkString("id")
 	c.Reply.Int(s.id)
-	replyField(&c.Reply, "mode", "standalone")
-	replyField(&c.Reply, "role", "master")
+	command.ReplyField(&c.Reply, "mode", "standalone")
+	command.ReplyField(&c.Reply, "role", "master")
 	c.Reply.BulkString("modules")
 	c.Reply.Array(0)
 	return nil
 }
 
-func connectionPing(c *Call) error {
+func connectionPing(c *command.Call) error {
 	switch {
 	case sessionOf(c).proto == 2 && sessionOf(c).subs.total() > 0:
 		c.Reply.Array(2)
@@ -154,13 +156,13 @@ func connectionPing(c *Call) error {
 	return nil
 }
 
-func connectionQuit(c *Call) error {
+func connectionQuit(c *command.Call) error {
 	sessionOf(c).closing = true
 	c.Reply.Simple("OK")
 	return nil
 }
 
-func connectionReset(c *Call) error {
+func connectionReset(c *command.Call) error {
 	sessionOf(c).reset()
 	takeInbox(c)
 	c.Reply.Proto = sessionOf(c).proto
@@ -168,13 +170,13 @@ func connectionReset(c *Call) error {
 	return nil
 }
 
-func connectionSelect(c *Call) error {
+func connectionSelect(c *command.Call) error {
 	n, ok := resp.ParseInt(c.Args[0])
 	if !ok {
-		return errNotInteger
+		return command.ErrNotInteger
 	}
 	if n < 0 || n >= int64(sessionOf(c).srv.opts.Databases) {
-		return errDatabase
+		return command.ErrDatabase
 	}
 	sessionOf(c).db = int(n)
 	sessionOf(c).publish()

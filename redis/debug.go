@@ -10,6 +10,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/history"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/resp"
@@ -17,8 +21,8 @@ import (
 
 // DEBUG is what test suites ask for. As in Redis it is one command and not a
 // container.
-var debugCommands = []Command{{
-	Name: "DEBUG", Args: "subcommand [arg ...]", Min: 1, Max: -1, Flags: Local | Admin | onWorker, Group: "server", Since: "1.0.0",
+var debugCommands = []command.Command{{
+	Name: "DEBUG", Args: "subcommand [arg ...]", Min: 1, Max: -1, Flags: command.Local | command.Admin | command.OnWorker, Group: "server", Since: "1.0.0",
 	Complexity: "Depends on subcommand.",
 	Summary:    "Debugging commands: DEBUG HELP lists them.",
 	Differs:    "Has what test suites need. SLEEP holds up this connection alone. RELOAD and LOADAOF move the write-ahead log into the file. DIGEST is Firn's own.",
@@ -30,7 +34,7 @@ type debugCommand struct {
 	name     string
 	args     string
 	min, max int // negative max: any number
-	run      func(c *Call, args [][]byte) error
+	run      func(c *command.Call, args [][]byte) error
 }
 
 // debugTable lists the subcommands. It is a function because HELP reads it.
@@ -59,17 +63,17 @@ func debugTable() []debugCommand {
 	}
 }
 
-func debugRun(c *Call) error {
+func debugRun(c *command.Call) error {
 	args := c.Args[1:]
 	for _, d := range debugTable() {
-		if is(c.Args[0], d.name) && len(args) >= d.min && (d.max < 0 || len(args) <= d.max) {
+		if command.Is(c.Args[0], d.name) && len(args) >= d.min && (d.max < 0 || len(args) <= d.max) {
 			return d.run(c, args)
 		}
 	}
-	return wrongSubcommand("DEBUG", string(cString(c.Args[0], 128)))
+	return command.WrongSubcommand("DEBUG", string(command.CString(c.Args[0], 128)))
 }
 
-func debugHelp(c *Call, _ [][]byte) error {
+func debugHelp(c *command.Call, _ [][]byte) error {
 	table := debugTable()
 	c.Reply.Array(1 + len(table))
 	c.Reply.Simple("DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
@@ -80,7 +84,7 @@ func debugHelp(c *Call, _ [][]byte) error {
 }
 
 // debugNothing accepts a switch for something that is not here.
-func debugNothing(c *Call, _ [][]byte) error {
+func debugNothing(c *command.Call, _ [][]byte) error {
 	c.Reply.Simple("OK")
 	return nil
 }
@@ -88,7 +92,7 @@ func debugNothing(c *Call, _ [][]byte) error {
 // maxSleep bounds what one client can occupy a worker for.
 const maxSleep = time.Minute
 
-func debugSleep(c *Call, args [][]byte) error {
+func debugSleep(c *command.Call, args [][]byte) error {
 	seconds, err := strconv.ParseFloat(string(args[0]), 64)
 	if err == nil && seconds > 0 {
 		time.Sleep(min(time.Duration(min(seconds, 3600)*float64(time.Second)), maxSleep))
@@ -97,7 +101,7 @@ func debugSleep(c *Call, args [][]byte) error {
 	return nil
 }
 
-func debugChangeReplID(c *Call, _ [][]byte) error {
+func debugChangeReplID(c *command.Call, _ [][]byte) error {
 	id := randomID()
 	sessionOf(c).srv.replID.Store(&id)
 	c.Reply.Simple("OK")
@@ -111,7 +115,7 @@ func randomID() string {
 	return hex.EncodeToString(id[:])
 }
 
-func debugError(c *Call, args [][]byte) error {
+func debugError(c *command.Call, args [][]byte) error {
 	c.Reply.Error(string(args[0]))
 	return nil
 }
@@ -119,29 +123,29 @@ func debugError(c *Call, args [][]byte) error {
 // maxLogBytes bounds what a client can write to the log at once.
 const maxLogBytes = 4096
 
-func debugLog(c *Call, args [][]byte) error {
+func debugLog(c *command.Call, args [][]byte) error {
 	sessionOf(c).srv.opts.Logger.Info("DEBUG LOG", "message", string(args[0][:min(len(args[0]), maxLogBytes)]))
 	c.Reply.Simple("OK")
 	return nil
 }
 
-func debugReload(c *Call, args [][]byte) error {
+func debugReload(c *command.Call, args [][]byte) error {
 	for _, arg := range args {
-		if !is(arg, "MERGE") && !is(arg, "NOFLUSH") && !is(arg, "NOSAVE") {
+		if !command.Is(arg, "MERGE") && !command.Is(arg, "NOFLUSH") && !command.Is(arg, "NOSAVE") {
 			return resp.Error("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.")
 		}
 	}
 	return checkpoint(c, "OK")
 }
 
-func debugActiveExpire(c *Call, args [][]byte) error {
+func debugActiveExpire(c *command.Call, args [][]byte) error {
 	n, _ := strconv.Atoi(string(args[0])) // as in C, what is no number is 0
 	sessionOf(c).srv.passive.Store(n == 0)
 	c.Reply.Simple("OK")
 	return nil
 }
 
-func debugPackedThreshold(c *Call, args [][]byte) error {
+func debugPackedThreshold(c *command.Call, args [][]byte) error {
 	if n, err := ParseBytes(string(args[0])); err != nil || n > 4<<30 {
 		return resp.Error("ERR argument must be a memory value bigger than 1 and smaller than 4gb")
 	}
@@ -149,35 +153,35 @@ func debugPackedThreshold(c *Call, args [][]byte) error {
 	return nil
 }
 
-func debugObject(c *Call, args [][]byte) error {
-	return c.present(func(v *View) error {
-		doc, k, ok, err := v.findLive(args[0])
+func debugObject(c *command.Call, args [][]byte) error {
+	return c.Present(func(v *keyspace.View) error {
+		doc, k, ok, err := v.FindLive(args[0])
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return errNoSuchKey
+			return command.ErrNoSuchKey
 		}
-		n, err := keyBytes(v, doc, &k)
+		n, err := keyspace.KeyBytes(v, doc, &k)
 		if err != nil {
 			return err
 		}
-		idle := max(v.now()-doc.TS.Millis(), 0) / 1000
+		idle := max(v.Now()-doc.TS.Millis(), 0) / 1000
 		c.Reply.Simple(fmt.Sprintf("Value at:%#x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
-			int64(doc.TS), k.encodingName(), n, doc.TS.Millis()/1000&(1<<24-1), idle))
+			int64(doc.TS), k.EncodingName(), n, doc.TS.Millis()/1000&(1<<24-1), idle))
 		return nil
 	})
 }
 
-func debugListpack(c *Call, args [][]byte) error {
-	return c.present(func(v *View) error {
-		k, ok, err := v.find(args[0])
+func debugListpack(c *command.Call, args [][]byte) error {
+	return c.Present(func(v *keyspace.View) error {
+		k, ok, err := v.Find(args[0])
 		switch {
 		case err != nil:
 			return err
 		case !ok:
-			return errNoSuchKey
-		case k.encodingName() != "listpack":
+			return command.ErrNoSuchKey
+		case k.EncodingName() != "listpack":
 			return resp.Error("ERR Not a listpack encoded object.")
 		}
 		c.Reply.Simple("Listpack structure printed on stdout")
@@ -188,12 +192,12 @@ func debugListpack(c *Call, args [][]byte) error {
 // maxMatchBytes bounds the string that STRINGMATCH-LEN makes.
 const maxMatchBytes = 64 << 20
 
-func debugStringMatch(c *Call, args [][]byte) error {
+func debugStringMatch(c *command.Call, args [][]byte) error {
 	n, ok := resp.ParseInt(args[0])
 	if !ok || n < 0 || n > maxMatchBytes {
-		return errNotInteger
+		return command.ErrNotInteger
 	}
-	replyFlag(c, glob.Match(args[1], bytes.Repeat([]byte{'a'}, int(n)), false))
+	command.ReplyFlag(c, glob.Match(args[1], bytes.Repeat([]byte{'a'}, int(n)), false))
 	return nil
 }
 
@@ -206,10 +210,10 @@ const (
 
 // debugPopulate makes count string keys, in many transactions. Keys that are
 // there stay as they are.
-func debugPopulate(c *Call, args [][]byte) error {
+func debugPopulate(c *command.Call, args [][]byte) error {
 	count, ok := resp.ParseInt(args[0])
 	if !ok || count < 0 || count > maxPopulated {
-		return errNotPositive
+		return command.ErrNotPositive
 	}
 	prefix, size := []byte("key"), int64(0)
 	if len(args) > 1 {
@@ -217,11 +221,11 @@ func debugPopulate(c *Call, args [][]byte) error {
 	}
 	if len(args) > 2 {
 		if size, ok = resp.ParseInt(args[2]); !ok || size < 0 || size > maxPopulateSize {
-			return errNotInteger
+			return command.ErrNotInteger
 		}
 	}
 	for from := int64(0); from < count; from += populateBatch {
-		_, err := c.store.Update(context.Background(), func(tx *firn.Tx) error {
+		_, err := c.Store.Update(context.Background(), func(tx *firn.Tx) error {
 			return populate(c, tx, prefix, from, min(from+populateBatch, count), int(size))
 		})
 		if err != nil {
@@ -232,18 +236,18 @@ func debugPopulate(c *Call, args [][]byte) error {
 	return nil
 }
 
-func populate(c *Call, tx *firn.Tx, prefix []byte, from, to int64, size int) error {
+func populate(c *command.Call, tx *firn.Tx, prefix []byte, from, to int64, size int) error {
 	if err := tx.SetAuthor(sessionOf(c).author); err != nil {
 		return err
 	}
-	inner := newView(c.catalog, nil)
+	inner := keyspace.NewView(c.Catalog, nil)
 	inner.R, inner.Tx, inner.DB, inner.Operation = tx, tx, c.DB, c.Operation
 	for i := from; i < to; i++ {
-		s, err := inner.open(fmt.Appendf(nil, "%s:%d", prefix, i))
+		s, err := inner.Open(fmt.Appendf(nil, "%s:%d", prefix, i))
 		if err != nil {
 			return err
 		}
-		if s.live {
+		if s.Live {
 			continue
 		}
 		value := fmt.Appendf(nil, "value:%d", i)
@@ -252,7 +256,7 @@ func populate(c *Call, tx *firn.Tx, prefix []byte, from, to int64, size int) err
 			copy(sized, value)
 			value = sized
 		}
-		if err := inner.write(&s, keyDoc{Kind: kindString, Length: int64(len(value)), Value: value}); err != nil {
+		if err := inner.Write(&s, keyspace.KeyDoc{Kind: keyspace.KindString, Length: int64(len(value)), Value: value}); err != nil {
 			return err
 		}
 	}
@@ -260,13 +264,13 @@ func populate(c *Call, tx *firn.Tx, prefix []byte, from, to int64, size int) err
 }
 
 // digest is the state of a key as a hash: equal for equal states.
-func digest(v *View, key []byte) (sum [sha1.Size]byte, ok bool, err error) {
-	k, ok, err := v.find(key)
+func digest(v *keyspace.View, key []byte) (sum [sha1.Size]byte, ok bool, err error) {
+	k, ok, err := v.Find(key)
 	if err != nil || !ok {
 		return sum, false, err
 	}
 	var state resp.Writer
-	if err := replyState(v, &state, &k); err != nil {
+	if err := history.ReplyState(v, &state, &k); err != nil {
 		return sum, false, err
 	}
 	h := sha1.New()
@@ -277,8 +281,8 @@ func digest(v *View, key []byte) (sum [sha1.Size]byte, ok bool, err error) {
 	return [sha1.Size]byte(h.Sum(nil)), true, nil
 }
 
-func debugDigestValue(c *Call, args [][]byte) error {
-	return c.present(func(v *View) error {
+func debugDigestValue(c *command.Call, args [][]byte) error {
+	return c.Present(func(v *keyspace.View) error {
 		c.Reply.Array(len(args))
 		for _, key := range args {
 			sum, _, err := digest(v, key)
@@ -292,10 +296,10 @@ func debugDigestValue(c *Call, args [][]byte) error {
 }
 
 // debugDigest combines the digests of all keys, in whatever order.
-func debugDigest(c *Call, _ [][]byte) error {
+func debugDigest(c *command.Call, _ [][]byte) error {
 	var total [sha1.Size]byte
-	err := c.present(func(v *View) error {
-		return v.eachDatabase(func(v *View, prefix []byte) error { return addDigests(v, &total, prefix) })
+	err := c.Present(func(v *keyspace.View) error {
+		return v.EachDatabase(func(v *keyspace.View, prefix []byte) error { return addDigests(v, &total, prefix) })
 	})
 	if err != nil {
 		return err
@@ -305,16 +309,16 @@ func debugDigest(c *Call, _ [][]byte) error {
 }
 
 // addDigests adds the digests of the keys whose ids begin with prefix.
-func addDigests(v *View, total *[sha1.Size]byte, prefix []byte) error {
-	for item, err := range v.R.Scan(firn.Range{Index: v.keys.ByID(), Prefix: prefix}) {
+func addDigests(v *keyspace.View, total *[sha1.Size]byte, prefix []byte) error {
+	for item, err := range v.R.Scan(firn.Range{Index: v.Keys.ByID(), Prefix: prefix}) {
 		if err != nil {
 			return err
 		}
-		key, err := v.subKey(item.Key, len(prefix))
+		key, err := v.SubKey(item.Key, len(prefix))
 		if err != nil {
 			return err
 		}
-		sum, _, err := digest(v, own(key))
+		sum, _, err := digest(v, keyspace.Own(key))
 		if err != nil {
 			return err
 		}

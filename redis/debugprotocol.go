@@ -3,11 +3,13 @@ package redis
 import (
 	"strings"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
 // debugProtocol replies with a value of each type that the protocol has.
-func debugProtocol(c *Call, args [][]byte) error {
+func debugProtocol(c *command.Call, args [][]byte) error {
 	w := &c.Reply
 	const numbers = 3 // in an aggregate
 	count := func() {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -97,9 +99,9 @@ func (p *peer) say(t testing.TB, words ...[]byte) {
 	}
 	p.said = true
 	switch {
-	case is(words[0], "MULTI"):
+	case command.Is(words[0], "MULTI"):
 		p.multi = true
-	case is(words[0], "EXEC"), is(words[0], "DISCARD"), is(words[0], "RESET"):
+	case command.Is(words[0], "EXEC"), command.Is(words[0], "DISCARD"), command.Is(words[0], "RESET"):
 		p.multi = false
 	}
 }
@@ -190,7 +192,7 @@ func (d *dialogue) replay(t *testing.T, connect func() hearer) []string {
 			clients[name].say(t, []byte("CLIENT"), []byte("ID"))
 			ids["$"+name] = strings.Trim(string(clients[name].hear(t)[0]), ":\r\n")
 		}
-		words := splitWords(t, command)
+		words := SplitWords(t, command)
 		for i, word := range words {
 			if id, ok := ids[string(word)]; ok {
 				words[i] = []byte(id)
@@ -200,7 +202,7 @@ func (d *dialogue) replay(t *testing.T, connect func() hearer) []string {
 		clients[name].say(t, words...)
 		for _, listener := range append([]string{name}, names...) {
 			for _, frame := range clients[listener].hear(t) {
-				if is(words[0], "HELLO") {
+				if bytes.EqualFold(words[0], []byte("HELLO")) {
 					continue // it tells the version
 				}
 				shown := render(frame)
@@ -226,7 +228,7 @@ func TestDialoguesAreThoseOfTheFiles(t *testing.T) {
 		for _, memory := range []int64{0, -1} {
 			srv := New(openStore(t, firn.Options{Durability: firn.None, Memory: memory}), Options{})
 			got := d.replay(t, func() hearer { return &sessionHearer{ours: newOurs(t, srv)} })
-			check(t, fmt.Sprintf("memory=%d", memory), strings.Join(got, "\n"), strings.Join(d.lines, "\n"))
+			Check(t, fmt.Sprintf("memory=%d", memory), strings.Join(got, "\n"), strings.Join(d.lines, "\n"))
 		}
 	})
 }
@@ -245,7 +247,7 @@ func TestDialoguesAgreeWithRealRedis(t *testing.T) {
 			t.Skip("Firn differs")
 		}
 		connect().tell(t, []byte("FLUSHALL"))
-		check(t, d.title, strings.Join(d.replay(t, hear), "\n"), strings.Join(d.lines, "\n"))
+		Check(t, d.title, strings.Join(d.replay(t, hear), "\n"), strings.Join(d.lines, "\n"))
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/firndb/firn/redis/command"
 )
 
 // docs/commands.md is made from the command table: UPDATE=1 writes it.
@@ -31,7 +33,7 @@ func TestCommandsPageFollowsFromTheTable(t *testing.T) {
 }
 
 // markdown is the command table as a page.
-func markdown(commands []Command) string {
+func markdown(commands []command.Command) string {
 	groups := []struct{ name, title string }{
 		{"history", "History: Firn's own"}, {"string", "Strings"}, {"bitmap", "Bitmaps"}, {"hyperloglog", "HyperLogLog"},
 		{"hash", "Hashes"}, {"list", "Lists"}, {"set", "Sets"}, {"sorted-set", "Sorted sets"}, {"geo", "Geo"}, {"stream", "Streams"}, {"generic", "Keys"},
@@ -53,15 +55,15 @@ func markdown(commands []Command) string {
 	return page.String()
 }
 
-func writeRows(page *strings.Builder, container string, c *Command) {
+func writeRows(page *strings.Builder, container string, c *command.Command) {
 	subs := slices.Clone(c.Sub)
-	slices.SortFunc(subs, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(subs, func(a, b command.Command) int { return cmp.Compare(a.Name, b.Name) })
 	if c.Run != nil {
 		kind := "read"
 		switch {
-		case c.Flags&Writes != 0:
+		case c.Flags&command.Writes != 0:
 			kind = "write"
-		case c.Flags&(Local|NoQueue|onWorker) != 0:
+		case c.Flags&(command.Local|command.NoQueue|command.OnWorker) != 0:
 			kind = ""
 		}
 		text := c.Summary
@@ -81,10 +83,10 @@ func tableCell(text string) string { return strings.ReplaceAll(text, "|", `\|`) 
 
 // TestTheTableIsWhole: what follows from an entry needs the entry.
 func TestTheTableIsWhole(t *testing.T) {
-	var check func(container string, c *Command)
-	check = func(container string, c *Command) {
+	var check func(container string, c *command.Command)
+	check = func(container string, c *command.Command) {
 		name := container + c.Name
-		if c.Name != strings.ToUpper(c.Name) || len(c.Name) > maxNameBytes {
+		if c.Name != strings.ToUpper(c.Name) || len(c.Name) > command.MaxNameBytes {
 			t.Errorf("%s: the name is not upper case, or too long", name)
 		}
 		if c.Summary == "" || !strings.HasSuffix(c.Summary, ".") || c.Since == "" || c.Run != nil && c.Complexity == "" || container == "" && c.Group == "" {
@@ -97,7 +99,7 @@ func TestTheTableIsWhole(t *testing.T) {
 		if c.MaxArgs() >= 0 && c.MaxArgs() < c.Min {
 			t.Errorf("%s: between %d and %d arguments", name, c.Min, c.MaxArgs())
 		}
-		if c.Flags&Local != 0 && c.Flags&Writes != 0 {
+		if c.Flags&command.Local != 0 && c.Flags&command.Writes != 0 {
 			t.Errorf("%s: local and a write", name)
 		}
 		for i := range c.Sub {
@@ -116,5 +118,21 @@ func TestTheTableIsWhole(t *testing.T) {
 		if commands[i].Run != nil && !strings.Contains(page, "`"+commands[i].Name) {
 			t.Errorf("%s: its group %q is not on the page", commands[i].Name, commands[i].Group)
 		}
+	}
+}
+
+func TestEveryCommandHasArgumentsToTell(t *testing.T) {
+	var look func(name string, c *command.Command)
+	look = func(name string, c *command.Command) {
+		if n := len(command.ParseArguments(c.Args)); (n == 0) != (c.Args == "") {
+			t.Errorf("%s: %d arguments in %q", name, n, c.Args)
+		}
+		for i := range c.Sub {
+			look(name+" "+c.Sub[i].Name, &c.Sub[i])
+		}
+	}
+	commands := Commands()
+	for i := range commands {
+		look(commands[i].Name, &commands[i])
 	}
 }

@@ -8,7 +8,7 @@ func (srv *Server) Refusal(local bool) string {
 	switch {
 	case srv.clients.count() >= int(srv.config.maxClients.Load()):
 		text = fullReply
-	case !local && srv.config.protected.Load() && srv.users.open():
+	case !local && srv.config.protected.Load() && srv.users.Open():
 		text = deniedReply
 	}
 	if text != "" {

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/rdb"
 )
 
@@ -74,7 +75,7 @@ func fillKey(t *testing.T, who talker, setup string, n int) {
 		commands = append(commands, strings.Split(rest, "\n")...)
 	}
 	for _, command := range commands {
-		if reply := who.tell(t, splitWords(t, command)...); reply[0] == '-' {
+		if reply := who.tell(t, SplitWords(t, command)...); reply[0] == '-' {
 			t.Fatalf("%s: %s", command, reply)
 		}
 	}
@@ -101,7 +102,7 @@ func TestDumpsAreRestoredOnBothSides(t *testing.T) {
 			ask := func(who talker) string {
 				var all []string
 				for _, question := range append(strings.Split(tt.ask, "\n"), "TYPE k", "OBJECT ENCODING k") {
-					reply := who.tell(t, splitWords(t, question)...)
+					reply := who.tell(t, SplitWords(t, question)...)
 					answer := render(reply)
 					if tt.pairs > 0 {
 						answer = inOneOrder(reply, tt.pairs)

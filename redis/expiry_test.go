@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
@@ -29,7 +31,7 @@ func newClocked(t *testing.T) clocked {
 // ask sends a command and renders its reply.
 func (o *ours) ask(t testing.TB, command string) string {
 	t.Helper()
-	return show(o.tell(t, splitWords(t, command)...), ' ')
+	return show(o.tell(t, SplitWords(t, command)...), ' ')
 }
 
 // expect sends commands and compares their replies.
@@ -57,7 +59,7 @@ func TestExpiredKeysAreAbsentBeforeTheyAreSwept(t *testing.T) {
 			"DBSIZE", "(integer) 1", "DEL a h", "(integer) 0", "RENAME a b", "(error) ERR no such key",
 			"COPY a b", "(integer) 0", "MOVE a 1", "(integer) 0", "OBJECT ENCODING a", "(nil)",
 			"SET a 2 XX", "(nil)", "EXPIRE a 10", "(integer) 0", "HRANDFIELD h", "(nil)")
-		if err := NewSweeper(c.store).sweep(t.Context()); err != nil {
+		if err := keyspace.NewSweeper(c.Store).Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,52 +78,23 @@ func TestExpiredKeysAreReplacedAsIfAbsent(t *testing.T) {
 		"HSET h g w", "(integer) 1", "HGETALL h", "1) \"g\"\n2) \"w\"", "TTL b", "(integer) -1")
 }
 
-// history lists the versions of a key of database 0: version, operation and
-// whether it is a tombstone.
-func history(t *testing.T, store *firn.Store, key string) string {
-	t.Helper()
-	var out []string
-	err := store.View(func(s *firn.Snapshot) error {
-		id := appendKeyID(nil, uid{}, []byte(key))
-		for doc, err := range s.Versions(store.Table(keysTable), id, firn.VersionRange{}) {
-			if err != nil {
-				return err
-			}
-			k, err := parseKeyDoc(doc)
-			if err != nil {
-				return err
-			}
-			entry := fmt.Sprintf("%d %s", k.Version, k.Operation)
-			if doc.Deleted {
-				entry += " deleted"
-			}
-			out = append(out, entry)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(out, ", ")
-}
-
 func TestVersionsGoOnThroughDeletionAndExpiry(t *testing.T) {
 	c := newClocked(t)
 	for _, command := range []string{"SET a 1", "INCR a", "DEL a", "DEL a", "HSET a f v", "HDEL a f", "SET a x PX 5"} {
 		c.ask(t, command)
 	}
 	c.advance(time.Second)
-	if err := NewSweeper(c.store).sweep(t.Context()); err != nil {
+	if err := keyspace.NewSweeper(c.Store).Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c.ask(t, "SETNX a y")
 	c.ask(t, "RENAME a b")
-	got, want := history(t, c.store, "a"),
+	got, want := versionsIn(t, c.Store, "a"),
 		"1 SET, 2 INCR, 3 DEL deleted, 4 HSET, 5 HDEL deleted, 6 SET, 7 expired deleted, 8 SETNX, 9 RENAME deleted"
 	if got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if got, want := history(t, c.store, "b"), "1 RENAME"; got != want {
+	if got, want := versionsIn(t, c.Store, "b"), "1 RENAME"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
@@ -130,7 +103,7 @@ func TestWritesThatChangeNothingAppendNothing(t *testing.T) {
 	c := newClocked(t)
 	c.ask(t, "SET a 1")
 	c.ask(t, "HSET h f v")
-	before := c.store.Bounds().Newest
+	before := c.Store.Bounds().Newest
 	for _, command := range []string{
 		"DEL nosuch", "SETNX a 2", "SET a 2 NX", "SET nosuch 1 XX", "HDEL h nosuch", "HSETNX h f w", "PERSIST a",
 		"EXPIRE nosuch 10", "EXPIRE a 10 XX", "RENAME a a", "RENAMENX a h", "COPY a h", "MOVE nosuch 1", "GETEX a",
@@ -138,7 +111,7 @@ func TestWritesThatChangeNothingAppendNothing(t *testing.T) {
 	} {
 		c.advance(time.Second)
 		c.ask(t, command)
-		if got := c.store.Bounds().Newest; got != before {
+		if got := c.Store.Bounds().Newest; got != before {
 			t.Errorf("%s\n got a commit at %d\nwant none since %d", command, got, before)
 			before = got
 		}
@@ -147,14 +120,14 @@ func TestWritesThatChangeNothingAppendNothing(t *testing.T) {
 
 func TestSweeperTakesManyKeysInSteps(t *testing.T) {
 	c := newClocked(t)
-	for i := range sweepBatch + 1 {
+	for i := range keyspace.SweepBatch + 1 {
 		c.ask(t, fmt.Sprintf("SET k%d v PX %d", i, i%7+1))
 	}
 	c.ask(t, "SET later v PX 10000")
 	c.advance(time.Second)
-	s := NewSweeper(c.store)
-	for _, want := range []int{sweepBatch, 1, 0} {
-		if got, err := s.step(); got != want || err != nil {
+	s := keyspace.NewSweeper(c.Store)
+	for _, want := range []int{keyspace.SweepBatch, 1, 0} {
+		if got, err := s.Step(); got != want || err != nil {
 			t.Errorf("got %d, %v\nwant %d", got, err, want)
 		}
 	}
@@ -167,11 +140,11 @@ func TestSweeperRunsUntilItIsToldToStop(t *testing.T) {
 		c := newOurs(t, New(store, Options{}))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- NewSweeper(store).Run(ctx) }()
+		go func() { ended <- keyspace.NewSweeper(store).Run(ctx) }()
 		c.ask(t, "SET a 1 PX 500")
 		<-time.After(601 * time.Millisecond)
 		synctest.Wait()
-		if got, want := history(t, store, "a"), "1 SET, 2 expired deleted"; got != want {
+		if got, want := versionsIn(t, store, "a"), "1 SET, 2 expired deleted"; got != want {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
 		cancel()
@@ -198,12 +171,12 @@ func TestCreatedIsWhenTheKeyCameIntoBeing(t *testing.T) {
 		{"HSET h g w", "h", born.Add(6 * time.Second)},
 	} {
 		c.ask(t, exchange.command)
-		err := c.store.View(func(s *firn.Snapshot) error {
-			doc, err := s.Get(c.store.Table(keysTable), appendKeyID(nil, uid{}, []byte(exchange.key)))
+		err := c.Store.View(func(s *firn.Snapshot) error {
+			doc, err := s.Get(c.Store.Table(keyspace.KeysTable), keyspace.AppendKeyID(nil, keyspace.UID{}, []byte(exchange.key)))
 			if err != nil {
 				return err
 			}
-			k, err := parseKeyDoc(doc)
+			k, err := keyspace.ParseKeyDoc(doc)
 			if got, want := k.Created, exchange.want.UnixMilli(); got != want {
 				t.Errorf("%s: %s\n got created %d\nwant %d", exchange.command, exchange.key, got, want)
 			}
@@ -214,4 +187,33 @@ func TestCreatedIsWhenTheKeyCameIntoBeing(t *testing.T) {
 		}
 		c.advance(time.Second)
 	}
+}
+
+// versionsIn lists the versions of a key of database 0: version, operation and
+// whether it is a tombstone.
+func versionsIn(t *testing.T, store *firn.Store, key string) string {
+	t.Helper()
+	var out []string
+	err := store.View(func(s *firn.Snapshot) error {
+		id := keyspace.AppendKeyID(nil, keyspace.UID{}, []byte(key))
+		for doc, err := range s.Versions(store.Table(keyspace.KeysTable), id, firn.VersionRange{}) {
+			if err != nil {
+				return err
+			}
+			k, err := keyspace.ParseKeyDoc(doc)
+			if err != nil {
+				return err
+			}
+			entry := fmt.Sprintf("%d %s", k.Version, k.Operation)
+			if doc.Deleted {
+				entry += " deleted"
+			}
+			out = append(out, entry)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(out, ", ")
 }

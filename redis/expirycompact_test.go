@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
@@ -24,7 +26,7 @@ func TestExpiredKeysStayExpiredAfterCompaction(t *testing.T) {
 			}
 			clock.advance(time.Second)
 			if swept {
-				if err := NewSweeper(r.store).sweep(t.Context()); err != nil {
+				if err := keyspace.NewSweeper(r.store).Sweep(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -45,13 +47,13 @@ func TestExpiredKeysStayExpiredAfterCompaction(t *testing.T) {
 					t.Errorf("%s, swept %t: SCAN: got %s, want no k", name, swept, got)
 				}
 				clock.advance(time.Second)
-				if err := NewSweeper(r.store).sweep(t.Context()); err != nil {
+				if err := keyspace.NewSweeper(r.store).Sweep(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
 			clock.advance(time.Hour)
 			mine.ask(t, "DEL other")
-			if err := NewSweeper(r.store).sweep(t.Context()); err != nil {
+			if err := keyspace.NewSweeper(r.store).Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := r.store.Prune(t.Context(), r.store.Bounds().Newest); err != nil {

@@ -50,11 +50,11 @@ func TestAGroupServesItsOwnMembers(t *testing.T) {
 		t.Errorf("Len: got %d, want 6", got)
 	}
 	all[0].submit(t, g, decided)
-	check(t, "who waited before", string(outside.take(t)), pair("k", "a"))
-	check(t, "who waited first", string(all[0].take(t)), ":1\r\n"+pair("k", "b")+"+PONG\r\n")
-	check(t, "who pushed", string(all[1].take(t)), ":3\r\n:2\r\n:2\r\n")
-	check(t, "who came later", string(all[2].take(t)), pair("k", "c")+"+PONG\r\n")
-	check(t, "what is left", all[0].run(t, "QPOP k 0"), pair("k", "d"))
+	Check(t, "who waited before", string(outside.take(t)), pair("k", "a"))
+	Check(t, "who waited first", string(all[0].take(t)), ":1\r\n"+pair("k", "b")+"+PONG\r\n")
+	Check(t, "who pushed", string(all[1].take(t)), ":3\r\n:2\r\n:2\r\n")
+	Check(t, "who came later", string(all[2].take(t)), pair("k", "c")+"+PONG\r\n")
+	Check(t, "what is left", all[0].Run(t, "QPOP k 0"), pair("k", "d"))
 }
 
 // TestAGroupThatFailsFailsForWhoWasServed, within it or before, and nothing
@@ -68,9 +68,9 @@ func TestAGroupThatFailsFailsForWhoWasServed(t *testing.T) {
 	all[1].begin(t, "QPUSH k a b\r\nGET n")
 	g, decided := groupOf(all[:2]...)
 	all[0].submit(t, failing{g, fmt.Errorf("write: %w", firn.ErrFull)}, decided)
-	check(t, "who waited before", string(before.take(t)), full)
-	check(t, "who began to wait", string(all[0].take(t)), full+"+PONG\r\n")
-	check(t, "who pushed", string(all[1].take(t)), full+full)
+	Check(t, "who waited before", string(before.take(t)), full)
+	Check(t, "who began to wait", string(all[0].take(t)), full+"+PONG\r\n")
+	Check(t, "who pushed", string(all[1].take(t)), full+full)
 	for _, o := range all {
 		if o.session.Waits() {
 			t.Error("a session waits still")
@@ -89,20 +89,20 @@ func TestWhoGoesWhileHeIsServed(t *testing.T) {
 	pusher.begin(t, "QPUSH k a")
 	g, decided := groupOf(pusher)
 	for i := 0; i < 2; i++ {
-		if _, err := pusher.store.Update(t.Context(), func(tx *firn.Tx) error { return g.Transact(i, tx) }); err != nil {
+		if _, err := pusher.Store.Update(t.Context(), func(tx *firn.Tx) error { return g.Transact(i, tx) }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if !waiter.session.Served() {
 		t.Fatal("not served by the second transaction")
 	}
-	check(t, "CLIENT UNBLOCK of who is served", newOurs(t, pusher.session.srv).run(t, "CLIENT UNBLOCK "+waiter.id()), ":0\r\n")
-	check(t, "before the commit", string(waiter.take(t)), "")
+	Check(t, "CLIENT UNBLOCK of who is served", newOurs(t, pusher.session.srv).Run(t, "CLIENT UNBLOCK "+waiter.id()), ":0\r\n")
+	Check(t, "before the commit", string(waiter.take(t)), "")
 	waiter.session.Close()
 	g.Done(0, nil)
 	<-decided
-	check(t, "who pushed", string(pusher.take(t)), ":1\r\n")
-	check(t, "what is left", pusher.run(t, "EXISTS k"), ":0\r\n")
+	Check(t, "who pushed", string(pusher.take(t)), ":1\r\n")
+	Check(t, "what is left", pusher.Run(t, "EXISTS k"), ":0\r\n")
 }
 
 // TestAGroupCanBeUsedAgain after it is decided.
@@ -115,7 +115,7 @@ func TestAGroupCanBeUsedAgain(t *testing.T) {
 		g.Reset()
 		g.Add(all[1].session)
 		all[1].submit(t, g, decided)
-		check(t, "who waited", string(all[0].take(t)), pair("k", fmt.Sprint(i)))
-		check(t, "who pushed", string(all[1].take(t)), ":1\r\n")
+		Check(t, "who waited", string(all[0].take(t)), pair("k", fmt.Sprint(i)))
+		Check(t, "who pushed", string(all[1].take(t)), ":1\r\n")
 	}
 }

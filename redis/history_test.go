@@ -23,10 +23,10 @@ func clockedPair(t *testing.T, memory int64) (a, b *ours, clock *fakeClock) {
 func TestATReadsThePast(t *testing.T) {
 	for _, memory := range []int64{0, -1} {
 		a, _, clock := clockedPair(t, memory)
-		a.run(t, "SET k 1 EX 100", "HSET h f v")
+		a.Run(t, "SET k 1 EX 100", "HSET h f v")
 		then := a.lastTS(t)
 		clock.advance(time.Minute)
-		a.run(t, "SET k 2", "HSET h f w", "SELECT 1", "SET k other", "SELECT 0", "FLUSHDB")
+		a.Run(t, "SET k 2", "HSET h f w", "SELECT 1", "SET k other", "SELECT 0", "FLUSHDB")
 		for _, tt := range []struct{ command, want string }{
 			{"GET k", "$-1\r\n"},
 			{"AT " + then + " GET k", "$1\r\n1\r\n"},
@@ -45,7 +45,7 @@ func TestATReadsThePast(t *testing.T) {
 			{"AT 4000000000s GET k", "-FUTURE newest timestamp is "},
 			{"AT yesterday GET k", "-ERR invalid moment"},
 		} {
-			got := a.run(t, tt.command)
+			got := a.Run(t, tt.command)
 			if got != tt.want && !(strings.HasPrefix(tt.want, "-") && strings.HasPrefix(got, tt.want)) {
 				t.Errorf("memory %d, %s:\n got %q\nwant %q", memory, tt.command, got, tt.want)
 			}
@@ -55,35 +55,35 @@ func TestATReadsThePast(t *testing.T) {
 
 func TestATWorksInTransactionsAndDatabases(t *testing.T) {
 	a, _, clock := clockedPair(t, 0)
-	a.run(t, "SELECT 2", "SET k 1")
+	a.Run(t, "SELECT 2", "SET k 1")
 	then := a.lastTS(t)
 	clock.advance(time.Second)
-	a.run(t, "SET k 2", "SWAPDB 2 3")
-	check(t, "swapped", a.run(t, "GET k", "AT "+then+" GET k"), "$-1\r\n$1\r\n1\r\n")
-	got := a.run(t, "MULTI", "SET k 3", "AT "+then+" GET k", "GET k", "AT "+then+" SET k 4", "EXEC")
-	check(t, "in a transaction", got, "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n"+
+	a.Run(t, "SET k 2", "SWAPDB 2 3")
+	Check(t, "swapped", a.Run(t, "GET k", "AT "+then+" GET k"), "$-1\r\n$1\r\n1\r\n")
+	got := a.Run(t, "MULTI", "SET k 3", "AT "+then+" GET k", "GET k", "AT "+then+" SET k 4", "EXEC")
+	Check(t, "in a transaction", got, "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n"+
 		"*4\r\n+OK\r\n$1\r\n1\r\n$1\r\n3\r\n-READONLY AT runs read commands only\r\n")
-	got = a.run(t, "MULTI", "AT "+then+" GET k", "GET k", "EXEC")
-	check(t, "in one that only reads", got, "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n$1\r\n1\r\n$1\r\n3\r\n")
+	got = a.Run(t, "MULTI", "AT "+then+" GET k", "GET k", "EXEC")
+	Check(t, "in one that only reads", got, "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n$1\r\n1\r\n$1\r\n3\r\n")
 }
 
 func TestASOFTurnsAWholeConnection(t *testing.T) {
 	a, b, clock := clockedPair(t, 0)
-	a.run(t, "SET k 1")
+	a.Run(t, "SET k 1")
 	then := a.lastTS(t)
 	clock.advance(time.Second)
-	a.run(t, "SET k 2")
+	a.Run(t, "SET k 2")
 	refused := "-READONLY this connection reads as of a moment of the past; CLIENT ASOF OFF ends that\r\n"
-	got := b.run(t, "CLIENT ASOF "+then, "GET k", "SET k 3", "MULTI", "GET k", "EXEC", "SCAN 0", "CLIENT ASOF OFF", "GET k")
-	check(t, "replies", got, "+OK\r\n$1\r\n1\r\n"+refused+"+OK\r\n+QUEUED\r\n*1\r\n$1\r\n1\r\n*2\r\n$1\r\n0\r\n*1\r\n$1\r\nk\r\n+OK\r\n$1\r\n2\r\n")
-	b.run(t, "CLIENT ASOF "+then)
-	if info := b.run(t, "CLIENT INFO"); !strings.Contains(info, "asof="+then) {
+	got := b.Run(t, "CLIENT ASOF "+then, "GET k", "SET k 3", "MULTI", "GET k", "EXEC", "SCAN 0", "CLIENT ASOF OFF", "GET k")
+	Check(t, "replies", got, "+OK\r\n$1\r\n1\r\n"+refused+"+OK\r\n+QUEUED\r\n*1\r\n$1\r\n1\r\n*2\r\n$1\r\n0\r\n*1\r\n$1\r\nk\r\n+OK\r\n$1\r\n2\r\n")
+	b.Run(t, "CLIENT ASOF "+then)
+	if info := b.Run(t, "CLIENT INFO"); !strings.Contains(info, "asof="+then) {
 		t.Errorf("CLIENT INFO: got %q, want asof=%s", info, then)
 	}
-	check(t, "writes in a transaction", b.run(t, "MULTI", "SET k 3", "EXEC"),
+	Check(t, "writes in a transaction", b.Run(t, "MULTI", "SET k 3", "EXEC"),
 		"+OK\r\n"+refused+"-EXECABORT Transaction discarded because of previous errors.\r\n")
-	check(t, "RESET", b.run(t, "RESET", "GET k"), "+RESET\r\n$1\r\n2\r\n")
-	if got := b.run(t, "CLIENT ASOF -36500d"); !strings.HasPrefix(got, "-COMPACTED ") {
+	Check(t, "RESET", b.Run(t, "RESET", "GET k"), "+RESET\r\n$1\r\n2\r\n")
+	if got := b.Run(t, "CLIENT ASOF -36500d"); !strings.HasPrefix(got, "-COMPACTED ") {
 		t.Errorf("a moment before the horizon: got %q, want COMPACTED", got)
 	}
 }
@@ -137,7 +137,7 @@ func TestHistoryTellsWhatHappened(t *testing.T) {
 			"SWAPDB 0 5", "SWAPDB 0 5", "PEXPIRE k 500",
 		} {
 			clock.advance(time.Second)
-			a.run(t, command)
+			a.Run(t, command)
 		}
 		for _, tt := range []struct{ command, want string }{
 			{"HISTORY GET k", "SET:1 INCR:2 DEL:3:gone HSET:4 HSET:5 HDEL:6 FLUSHDB:6:gone SET:1 SWAPDB:1:gone SWAPDB:1 PEXPIRE:2"},
@@ -146,34 +146,34 @@ func TestHistoryTellsWhatHappened(t *testing.T) {
 			{"HISTORY GET k LIMIT 6 VALUES", `SET:1=1 INCR:2=2 DEL:3:gone=nil HSET:4={f,v} HSET:5={f,v,g,w} HDEL:6={g,w}`},
 			{"HISTORY GET nosuch", ""},
 		} {
-			check(t, fmt.Sprintf("memory %d, %s", memory, tt.command), historyOf(t, a, tt.command), tt.want)
+			Check(t, fmt.Sprintf("memory %d, %s", memory, tt.command), historyOf(t, a, tt.command), tt.want)
 		}
-		check(t, "SINCE", historyOf(t, a, "HISTORY GET k SINCE -7s UNTIL -4s"), "HSET:4 HSET:5 HDEL:6 FLUSHDB:6:gone")
-		check(t, "SINCE, newest first", historyOf(t, a, "HISTORY GET k SINCE -7s UNTIL -4s REV"), "FLUSHDB:6:gone HDEL:6 HSET:5 HSET:4")
+		Check(t, "SINCE", historyOf(t, a, "HISTORY GET k SINCE -7s UNTIL -4s"), "HSET:4 HSET:5 HDEL:6 FLUSHDB:6:gone")
+		Check(t, "SINCE, newest first", historyOf(t, a, "HISTORY GET k SINCE -7s UNTIL -4s REV"), "FLUSHDB:6:gone HDEL:6 HSET:5 HSET:4")
 	}
 }
 
 func TestHistoryGetAt(t *testing.T) {
 	a, _, clock := clockedPair(t, 0)
-	a.run(t, "SET k 1")
+	a.Run(t, "SET k 1")
 	clock.advance(time.Second)
-	a.run(t, "DEL k", "HSET k f v")
+	a.Run(t, "DEL k", "HSET k f v")
 	clock.advance(time.Second)
-	a.run(t, "HSET k f w")
-	check(t, "string", a.run(t, "HISTORY GETAT k -1500ms"), "$1\r\n1\r\n")
-	check(t, "hash", a.run(t, "HISTORY GETAT k -500ms"), "*2\r\n$1\r\nf\r\n$1\r\nv\r\n")
-	check(t, "absent", a.run(t, "HISTORY GETAT nosuch -1s"), "$-1\r\n")
-	check(t, "now", a.run(t, "HELLO 3", "HISTORY GETAT k now")[len(a.run(t, "HELLO 3")):], "%1\r\n$1\r\nf\r\n$1\r\nw\r\n")
+	a.Run(t, "HSET k f w")
+	Check(t, "string", a.Run(t, "HISTORY GETAT k -1500ms"), "$1\r\n1\r\n")
+	Check(t, "hash", a.Run(t, "HISTORY GETAT k -500ms"), "*2\r\n$1\r\nf\r\n$1\r\nv\r\n")
+	Check(t, "absent", a.Run(t, "HISTORY GETAT nosuch -1s"), "$-1\r\n")
+	Check(t, "now", a.Run(t, "HELLO 3", "HISTORY GETAT k now")[len(a.Run(t, "HELLO 3")):], "%1\r\n$1\r\nf\r\n$1\r\nw\r\n")
 }
 
 func TestKeyInfo(t *testing.T) {
 	a, _, clock := clockedPair(t, 0)
 	created := clock.UnixMilli()
-	a.run(t, "SET k abc")
+	a.Run(t, "SET k abc")
 	clock.advance(time.Second)
-	a.run(t, "APPEND k de", "PEXPIRE k 5000")
+	a.Run(t, "APPEND k de", "PEXPIRE k 5000")
 	clock.advance(time.Second)
-	got := a.run(t, "KEYINFO k")
+	got := a.Run(t, "KEYINFO k")
 	want := fmt.Sprintf("*28\r\n$4\r\ntype\r\n$6\r\nstring\r\n$3\r\nttl\r\n:4000\r\n$10\r\ncreated_at\r\n:%d\r\n$10\r\nupdated_at\r\n:%d\r\n"+
 		"$7\r\nversion\r\n:3\r\n$2\r\nts\r\n:%s\r\n$6\r\nlength\r\n:5\r\n", created, created+1000, a.lastTS(t))
 	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "$8\r\nversions\r\n:3\r\n$9\r\noperation\r\n$7\r\nPEXPIRE\r\n"+
@@ -181,5 +181,5 @@ func TestKeyInfo(t *testing.T) {
 		t.Errorf("KEYINFO:\n got %q\nwant %q…", got, want)
 	}
 	clock.advance(time.Minute)
-	check(t, "expired", a.run(t, "KEYINFO k", "KEYINFO nosuch"), "$-1\r\n$-1\r\n")
+	Check(t, "expired", a.Run(t, "KEYINFO k", "KEYINFO nosuch"), "$-1\r\n$-1\r\n")
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn"
 )
 
 // HISTORY REVERT is a write like any other to those who wait, watch, track and
@@ -16,25 +17,25 @@ import (
 func TestRevertIsAWriteToOthers(t *testing.T) {
 	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
 	writer, waits, watches, tracks, listens := newOurs(t, srv), newOurs(t, srv), newOurs(t, srv), newOurs(t, srv), newOurs(t, srv)
-	writer.run(t, "CONFIG SET notify-keyspace-events KEAn", "RPUSH l a", "SET k 1")
+	writer.Run(t, "CONFIG SET notify-keyspace-events KEAn", "RPUSH l a", "SET k 1")
 	then := writer.lastTS(t)
-	writer.run(t, "DEL l", "SET k 2")
+	writer.Run(t, "DEL l", "SET k 2")
 	gone := writer.lastTS(t)
 
 	waits.waits(t, "BLPOP l 0")
-	watches.run(t, "WATCH k", "MULTI", "PING")
-	tracks.run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k")
-	listens.run(t, "PSUBSCRIBE __keyevent@0__:*")
+	watches.Run(t, "WATCH k", "MULTI", "PING")
+	tracks.Run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k")
+	listens.Run(t, "PSUBSCRIBE __keyevent@0__:*")
 	listens.take(t)
-	check(t, "REVERT", writer.run(t, "HISTORY REVERT l TO "+then, "HISTORY REVERT k TO "+then), ":"+then+"\r\n:"+then+"\r\n")
-	check(t, "who waited", string(waits.later(t)), "*2\r\n$1\r\nl\r\n$1\r\na\r\n")
-	check(t, "who watched", watches.run(t, "EXEC"), "*-1\r\n")
+	Check(t, "REVERT", writer.Run(t, "HISTORY REVERT l TO "+then, "HISTORY REVERT k TO "+then), ":"+then+"\r\n:"+then+"\r\n")
+	Check(t, "who waited", string(waits.later(t)), "*2\r\n$1\r\nl\r\n$1\r\na\r\n")
+	Check(t, "who watched", watches.Run(t, "EXEC"), "*-1\r\n")
 	if got := strings.Join(invalidated(t, tracks.take(t)), " "); got != "k" {
 		t.Errorf("who tracks: got %q invalidated, want k", got)
 	}
-	writer.run(t, "SET l x")
+	writer.Run(t, "SET l x")
 	listens.take(t)
-	writer.run(t, "HISTORY REVERT l TO "+gone, "HISTORY REVERT l TO "+then)
+	writer.Run(t, "HISTORY REVERT l TO "+gone, "HISTORY REVERT l TO "+then)
 	heard := string(listens.take(t))
 	for _, event := range []string{"__:del\r\n$1\r\nl", "__:new\r\n$1\r\nl", "__:revert\r\n$1\r\nl"} {
 		if !strings.Contains(heard, event) {
@@ -46,7 +47,7 @@ func TestRevertIsAWriteToOthers(t *testing.T) {
 func TestHistoryAsksForTheRightToTheKey(t *testing.T) {
 	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
 	admin := newOurs(t, srv)
-	admin.run(t, "SET mine:k 1", "SET other 1")
+	admin.Run(t, "SET mine:k 1", "SET other 1")
 	then := admin.lastTS(t)
 	for _, tt := range []struct {
 		rules, command string
@@ -68,7 +69,7 @@ func TestHistoryAsksForTheRightToTheKey(t *testing.T) {
 		{"+@all -history|changed ~*", "HISTORY CHANGED " + then, false},
 		{"+@all -history|changed ~*", "HISTORY LIST", true},
 	} {
-		got := newUser(t, srv, "resetkeys -@all "+tt.rules).run(t, tt.command)
+		got := newUser(t, srv, "resetkeys -@all "+tt.rules).Run(t, tt.command)
 		if allowed := !strings.HasPrefix(got, "-NOPERM"); allowed != tt.allowed || allowed && got[0] == '-' {
 			t.Errorf("%s with %s: got %q, want allowed=%t", tt.command, tt.rules, got, tt.allowed)
 		}
@@ -84,15 +85,15 @@ func TestTheEndOfALongHistoryIsCheap(t *testing.T) {
 	const few, many = 200, 40_000
 	cost := func(versions int, o firn.Options) uint64 {
 		o.Durability = firn.None
-		a, _ := newPair(t, o)
+		a, _ := NewPair(t, o)
 		for range versions / few {
 			a.send(t, pipeline("INCR k", few))
 		}
-		a.run(t, "HISTORY GET k REV LIMIT 100")
+		a.Run(t, "HISTORY GET k REV LIMIT 100")
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range 10 {
-			if got := a.run(t, "HISTORY GET k REV LIMIT 100"); !strings.HasPrefix(got, "*100\r\n") {
+			if got := a.Run(t, "HISTORY GET k REV LIMIT 100"); !strings.HasPrefix(got, "*100\r\n") {
 				t.Fatalf("got %.40q, want 100 versions", got)
 			}
 		}

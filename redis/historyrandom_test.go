@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 )
@@ -72,7 +74,7 @@ func (m *rememberer) step() {
 	m.mine.tell(m.t, m.g.timedWrite()...)
 	if m.g.IntN(4) == 0 {
 		m.clock.advance(time.Millisecond)
-		if err := NewSweeper(m.r.store).sweep(m.t.Context()); err != nil {
+		if err := keyspace.NewSweeper(m.r.store).Sweep(m.t.Context()); err != nil {
 			m.t.Fatal(err)
 		}
 		m.moments = append(m.moments, m.clock.UnixMicro())
@@ -132,7 +134,7 @@ func (m *rememberer) checkRevert() {
 	if end, _ := strconv.ParseInt(want, 10, 64); end > 0 && end < m.clock.UnixMilli() {
 		want = "-1"
 	}
-	check(m.t, "expiry", got, want)
+	Check(m.t, "expiry", got, want)
 }
 
 // checkDiff applies what HISTORY DIFF says to what was.
@@ -260,7 +262,7 @@ func (m *rememberer) checkChanged() {
 			f := newest.elements[0].elements
 			want = f[1].text + " " + f[5].text + " " + f[13].text
 		}
-		check(m.t, fmt.Sprintf("seed %d: key %q changed in (%d, %d]", m.g.seed, key, from, to), changed[key], want)
+		Check(m.t, fmt.Sprintf("seed %d: key %q changed in (%d, %d]", m.g.seed, key, from, to), changed[key], want)
 		before, after := m.ask("HISTORY GETAT %s %d", quoted, from), m.ask("HISTORY GETAT %s %d", quoted, to)
 		if want == "" && fmt.Sprint(before) != fmt.Sprint(after) {
 			m.t.Errorf("seed %d: key %q has not changed in (%d, %d], but was %v and is %v", m.g.seed, key, from, to, before, after)

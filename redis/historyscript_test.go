@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
@@ -31,7 +33,7 @@ var (
 // narrator holds the conversations of a chapter.
 type narrator struct {
 	*ours
-	sweeper *Sweeper
+	sweeper *keyspace.Sweeper
 	clock   *fakeClock
 	began   time.Time
 }
@@ -42,9 +44,9 @@ func newNarrator(t *testing.T, o firn.Options, title string) *narrator {
 	n.began = n.clock.Time
 	o.Now, o.Durability = n.clock.now, firn.None
 	n.ours = newOurs(t, New(openStore(t, o), Options{Now: n.clock.now}))
-	n.sweeper = NewSweeper(n.store)
+	n.sweeper = keyspace.NewSweeper(n.Store)
 	if strings.HasSuffix(title, "in protocol 3") {
-		n.run(t, "HELLO 3")
+		n.Run(t, "HELLO 3")
 	}
 	return n
 }
@@ -54,7 +56,7 @@ func (n *narrator) answer(t *testing.T, l *line) string {
 	t.Helper()
 	n.clock.advance(time.Second)
 	if string(l.words[0]) == "SWEEP" {
-		if err := n.sweeper.sweep(t.Context()); err != nil {
+		if err := n.sweeper.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return "swept"

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
@@ -22,7 +23,7 @@ func TestHotReadsDoNotAllocate(t *testing.T) {
 	o.ask(t, "SET a "+strings.Repeat("x", 64))
 	o.ask(t, "HSET h f v")
 	for _, command := range hotReads {
-		input := resp.AppendCommand(nil, splitWords(t, command)...)
+		input := resp.AppendCommand(nil, SplitWords(t, command)...)
 		allocs := testing.AllocsPerRun(200, func() { o.exchange(t, input) })
 		if allocs != 0 {
 			t.Errorf("%s\n got %v allocations\nwant none", command, allocs)
@@ -54,7 +55,7 @@ func BenchmarkCommand(b *testing.B) {
 // measure runs a command in pipelines of 100: what is measured is the command,
 // not the commit.
 func (o *ours) measure(b *testing.B, command string) {
-	one := resp.AppendCommand(nil, splitWords(b, command)...)
+	one := resp.AppendCommand(nil, SplitWords(b, command)...)
 	input := []byte(strings.Repeat(string(one), 100))
 	b.ReportAllocs()
 	for b.Loop() {

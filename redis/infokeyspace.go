@@ -6,6 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/tuple"
 )
@@ -30,25 +33,25 @@ type expirySpan struct {
 }
 
 // count walks the index, or returns what the last walk found.
-func (x *expiries) count(v *View) (map[string]expirySpan, error) {
+func (x *expiries) count(v *keyspace.View) (map[string]expirySpan, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	began := clock()
+	began := command.Clock()
 	if x.at != 0 && began-x.at < recountAfter*x.took {
 		return x.spans, nil
 	}
-	spans, now := map[string]expirySpan{}, v.now()
-	for item, err := range v.R.Scan(firn.Range{Index: v.expiry}) {
+	spans, now := map[string]expirySpan{}, v.Now()
+	for item, err := range v.R.Scan(firn.Range{Index: v.Expiry}) {
 		if err != nil {
 			return nil, err
 		}
 		expires, id, err := tuple.TakeInt(item.Key)
 		end, ok := tuple.PrefixLen(id, 2)
 		if err != nil || !ok {
-			return nil, fmt.Errorf("expiry %x: %w", item.Key, errDamaged)
+			return nil, fmt.Errorf("expiry %x: %w", item.Key, keyspace.ErrDamaged)
 		}
 		span := spans[id[:end]]
-		if expired(expires, now) {
+		if keyspace.Expired(expires, now) {
 			span.gone++
 		} else {
 			span.live++
@@ -56,20 +59,20 @@ func (x *expiries) count(v *View) (map[string]expirySpan, error) {
 		}
 		spans[id[:end]] = span
 	}
-	x.spans, x.at = spans, clock()
+	x.spans, x.at = spans, command.Clock()
 	x.took = x.at - began
 	return spans, nil
 }
 
 // infoKeyspace counts the keys of every database on one snapshot.
 func infoKeyspace(t *infoText) error {
-	return t.call.present(func(v *View) error {
+	return t.call.Present(func(v *keyspace.View) error {
 		spans, err := t.srv.expiries.count(v)
 		if err != nil {
 			return err
 		}
-		return v.eachDatabase(func(v *View, prefix []byte) error {
-			n, err := v.R.Count(v.keys, prefix)
+		return v.EachDatabase(func(v *keyspace.View, prefix []byte) error {
+			n, err := v.R.Count(v.Keys, prefix)
 			if err != nil {
 				return err
 			}

@@ -8,44 +8,46 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
 // LATENCY.
-var latencyCommands = []Command{{
-	Name: "LATENCY", Flags: Local, Group: "server", Since: "2.8.13", Complexity: "Depends on subcommand.",
+var latencyCommands = []command.Command{{
+	Name: "LATENCY", Flags: command.Local, Group: "server", Since: "2.8.13", Complexity: "Depends on subcommand.",
 	Summary: "A container for latency diagnostics commands.",
-	Sub: []Command{
+	Sub: []command.Command{
 		{
-			Name: "DOCTOR", Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Name: "DOCTOR", Flags: command.Local | command.Admin, Since: "2.8.13", Complexity: "O(1)",
 			Summary: "Returns a human-readable latency analysis report.",
 			Run:     latencyDoctor,
 		},
 		{
-			Name: "GRAPH", Args: "event", Min: 1, Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Name: "GRAPH", Args: "event", Min: 1, Flags: command.Local | command.Admin, Since: "2.8.13", Complexity: "O(1)",
 			Summary: "Returns a latency graph for an event.",
 			Run:     latencyGraph,
 		},
-		help,
+		command.Help,
 		{
-			Name: "HISTOGRAM", Args: "[command [command ...]]", Max: -1, Flags: Local | Admin, Since: "7.0.0",
+			Name: "HISTOGRAM", Args: "[command [command ...]]", Max: -1, Flags: command.Local | command.Admin, Since: "7.0.0",
 			Complexity: "O(N) where N is the number of commands with latency information being retrieved",
 			Summary:    "Returns the cumulative distribution of latencies of a subset or all commands.",
 			Differs:    "Of fast commands and of writes one in 16 is timed, and the counts are projected from those.",
 			Run:        latencyHistogram,
 		},
 		{
-			Name: "HISTORY", Args: "event", Min: 1, Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Name: "HISTORY", Args: "event", Min: 1, Flags: command.Local | command.Admin, Since: "2.8.13", Complexity: "O(1)",
 			Summary: "Returns timestamp-latency samples for an event.",
 			Run:     latencyHistory,
 		},
 		{
-			Name: "LATEST", Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Name: "LATEST", Flags: command.Local | command.Admin, Since: "2.8.13", Complexity: "O(1)",
 			Summary: "Returns the latest latency samples for all events.",
 			Run:     latencyLatest,
 		},
 		{
-			Name: "RESET", Args: "[event [event ...]]", Max: -1, Flags: Local | Admin, Since: "2.8.13", Complexity: "O(1)",
+			Name: "RESET", Args: "[event [event ...]]", Max: -1, Flags: command.Local | command.Admin, Since: "2.8.13", Complexity: "O(1)",
 			Summary: "Resets the latency data for one or more events.",
 			Run:     latencyReset,
 		},
@@ -125,7 +127,7 @@ func (l *latency) names() []string {
 	return names
 }
 
-func latencyLatest(c *Call) error {
+func latencyLatest(c *command.Call) error {
 	l := &sessionOf(c).srv.latency
 	names := l.names()
 	c.Reply.Array(len(names))
@@ -144,7 +146,7 @@ func latencyLatest(c *Call) error {
 	return nil
 }
 
-func latencyHistory(c *Call) error {
+func latencyHistory(c *command.Call) error {
 	e, _ := sessionOf(c).srv.latency.event(string(c.Args[0]))
 	c.Reply.Array(len(e.samples))
 	for _, s := range e.samples {
@@ -155,7 +157,7 @@ func latencyHistory(c *Call) error {
 	return nil
 }
 
-func latencyReset(c *Call) error {
+func latencyReset(c *command.Call) error {
 	l := &sessionOf(c).srv.latency
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,7 +172,7 @@ func latencyReset(c *Call) error {
 	return nil
 }
 
-func latencyDoctor(c *Call) error {
+func latencyDoctor(c *command.Call) error {
 	l := &sessionOf(c).srv.latency
 	if !l.watched() {
 		c.Reply.Verbatim("txt", "I'm sorry, Dave, I can't do that. Latency monitoring is disabled in this Redis instance. "+
@@ -202,12 +204,12 @@ func latencyDoctor(c *Call) error {
 // graphRows is the height of LATENCY GRAPH.
 const graphRows = 4
 
-func latencyGraph(c *Call) error {
+func latencyGraph(c *command.Call) error {
 	name := string(c.Args[0])
 	srv := sessionOf(c).srv
 	e, ok := srv.latency.event(name)
 	if !ok || len(e.samples) == 0 {
-		return resp.Error(fmt.Sprintf("ERR No samples available for event '%s'", cString(c.Args[0], 128)))
+		return resp.Error(fmt.Sprintf("ERR No samples available for event '%s'", command.CString(c.Args[0], 128)))
 	}
 	byMS := func(a, b latencySample) int { return cmp.Compare(a.ms, b.ms) }
 	high, low := slices.MaxFunc(e.samples, byMS).ms, slices.MinFunc(e.samples, byMS).ms
@@ -264,21 +266,21 @@ func ages(samples []latencySample, now int64) string {
 	return text.String()
 }
 
-func latencyHistogram(c *Call) error {
-	var entries []*entry
-	add := func(e *entry) {
-		if e.spread.Load() != nil && !slices.Contains(entries, e) {
+func latencyHistogram(c *command.Call) error {
+	var entries []*command.Entry
+	add := func(e *command.Entry) {
+		if e.Spread.Load() != nil && !slices.Contains(entries, e) {
 			entries = append(entries, e)
 		}
 	}
 	t := sessionOf(c).srv.table
 	if len(c.Args) == 0 {
-		t.each(add)
+		t.Each(add)
 	}
 	for _, name := range c.Args {
-		if e := t.named(name); e != nil {
+		if e := t.Named(name); e != nil {
 			add(e)
-			for _, sub := range e.sub {
+			for _, sub := range e.Sub {
 				add(sub)
 			}
 		}
@@ -292,10 +294,10 @@ func latencyHistogram(c *Call) error {
 
 // replyHistogram appends how many calls took up to 1, 2, 4 … µs, until all
 // are counted.
-func replyHistogram(w *resp.Writer, e *entry) {
-	calls, upTo := max(e.calls.Load(), 1), []int64{0}
-	if h := e.spread.Load(); h != nil {
-		upTo = h.octaves()
+func replyHistogram(w *resp.Writer, e *command.Entry) {
+	calls, upTo := max(e.Calls.Load(), 1), []int64{0}
+	if h := e.Spread.Load(); h != nil {
+		upTo = h.Octaves()
 	}
 	timed := max(upTo[len(upTo)-1], 1)
 	var pairs [][2]int64
@@ -309,7 +311,7 @@ func replyHistogram(w *resp.Writer, e *entry) {
 		}
 		pairs = append(pairs, [2]int64{micros, max(n*calls/timed, 1)})
 	}
-	w.BulkString(e.full)
+	w.BulkString(e.Full)
 	w.Map(2)
 	w.BulkString("calls")
 	w.Int(calls)

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keys"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/tuple"
@@ -25,7 +28,7 @@ func newClockedWith(t *testing.T, o firn.Options) clocked {
 
 func (c clocked) sweep(t *testing.T) {
 	t.Helper()
-	if err := NewSweeper(c.store).sweep(t.Context()); err != nil {
+	if err := keyspace.NewSweeper(c.Store).Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -59,7 +62,7 @@ func TestEndedFieldsAreAbsentBeforeTheyAreSwept(t *testing.T) {
 			}
 			c.sweep(t)
 		}
-		if got, want := history(t, c.store, "h"), "1 HSET, 2 HPEXPIRE, 3 HPEXPIRE, 4 hexpired"; got != want {
+		if got, want := versionsIn(t, c.Store, "h"), "1 HSET, 2 HPEXPIRE, 3 HPEXPIRE, 4 hexpired"; got != want {
 			t.Errorf("history\n got %s\nwant %s", got, want)
 		}
 	}
@@ -77,7 +80,7 @@ func TestAHashOfEndedFieldsIsNoKey(t *testing.T) {
 				"HTTL h FIELDS 1 a", "1) (integer) -2", "PERSIST h", "(integer) 0", "KEYINFO h", "(nil)")
 			c.sweep(t)
 		}
-		if got, want := history(t, c.store, "h"), "1 HSET, 2 HPEXPIRE, 3 HPEXPIRE, 4 expired deleted"; got != want {
+		if got, want := versionsIn(t, c.Store, "h"), "1 HSET, 2 HPEXPIRE, 3 HPEXPIRE, 4 expired deleted"; got != want {
 			t.Errorf("history\n got %s\nwant %s", got, want)
 		}
 		c.expect(t, "HSET h c 1", "(integer) 1", "HGETALL h", "1) \"c\"\n2) \"1\"", "HTTL h FIELDS 1 c", "1) (integer) -1")
@@ -136,17 +139,17 @@ func TestFieldsAreSweptBeforeTheirKeyIs(t *testing.T) {
 	c.expect(t, "HLEN h", "(integer) 1")
 	c.advance(501 * time.Millisecond)
 	c.sweep(t)
-	if got, want := history(t, c.store, "h"), "1 HSET, 2 HPEXPIRE, 3 PEXPIRE, 4 hexpired, 5 expired deleted"; got != want {
+	if got, want := versionsIn(t, c.Store, "h"), "1 HSET, 2 HPEXPIRE, 3 PEXPIRE, 4 hexpired, 5 expired deleted"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
 
-// TestSweepingGoesInBatches: no transaction removes more than sweepBatch
+// TestSweepingGoesInBatches: no transaction removes more than SweepBatch
 // fields, and none is left.
 func TestSweepingGoesInBatches(t *testing.T) {
 	for _, o := range storeKinds {
 		c := newClockedWith(t, o)
-		const n = 2*sweepBatch + 10
+		const n = 2*keyspace.SweepBatch + 10
 		for i := range n {
 			name := fmt.Sprintf("f%d", i)
 			c.ask(t, "HSET h "+name+" v")
@@ -157,7 +160,7 @@ func TestSweepingGoesInBatches(t *testing.T) {
 		c.expect(t, "HLEN h", "(integer) 1")
 		c.sweep(t)
 		c.expect(t, "HLEN h", "(integer) 1", "HGETALL h", "1) \"stays\"\n2) \"v\"")
-		if got := strings.Count(history(t, c.store, "h"), "hexpired"); got != 3 {
+		if got := strings.Count(versionsIn(t, c.Store, "h"), "hexpired"); got != 3 {
 			t.Errorf("%d fields\n got %d transactions\nwant 3", n, got)
 		}
 		checkLifetimes(t, c, "h")
@@ -168,22 +171,22 @@ func TestSweepingGoesInBatches(t *testing.T) {
 // there is.
 func checkLifetimes(t *testing.T, c clocked, key string) {
 	t.Helper()
-	err := c.store.View(func(s *firn.Snapshot) error {
-		doc, err := s.Get(c.store.Table(keysTable), appendKeyID(nil, uid{}, []byte(key)))
+	err := c.Store.View(func(s *firn.Snapshot) error {
+		doc, err := s.Get(c.Store.Table(keyspace.KeysTable), keyspace.AppendKeyID(nil, keyspace.UID{}, []byte(key)))
 		if err != nil {
 			return err
 		}
-		k, err := parseKeyDoc(doc)
+		k, err := keyspace.ParseKeyDoc(doc)
 		if err != nil {
 			return err
 		}
-		prefix := appendUID(nil, k.UID)
-		fields, err := s.Count(c.store.Table(elementsTable), prefix)
+		prefix := keyspace.AppendUID(nil, k.UID)
+		fields, err := s.Count(c.Store.Table(keyspace.ElementsTable), prefix)
 		if err != nil {
 			return err
 		}
-		var want fieldEnds
-		for item, err := range s.Scan(firn.Range{Index: c.store.Table(lifetimesTable).Index(endIndex), Prefix: prefix}) {
+		var want keyspace.FieldEnds
+		for item, err := range s.Scan(firn.Range{Index: c.Store.Table(keyspace.LifetimesTable).Index(keyspace.EndIndex), Prefix: prefix}) {
 			if err != nil {
 				return err
 			}
@@ -191,13 +194,13 @@ func checkLifetimes(t *testing.T, c clocked, key string) {
 			if err != nil {
 				return err
 			}
-			if want.count == 0 {
-				want.first = end
+			if want.Count == 0 {
+				want.First = end
 			}
-			want.last = end
-			want.count++
+			want.Last = end
+			want.Count++
 		}
-		if got := k.fieldEnds(); got != want || int64(fields) != k.Length {
+		if got := k.FieldEnds(); got != want || int64(fields) != k.Length {
 			t.Errorf("key %s\n got %+v, %d fields\nwant %+v, %d fields", key, got, k.Length, want, fields)
 		}
 		return nil
@@ -232,7 +235,7 @@ func TestRandomLifetimesAgreeWithAModel(t *testing.T) {
 			}
 			checkLifetimes(t, c, "h")
 			for _, text := range lifetimeReads {
-				asked = append(asked, question{words: splitWords(t, text), moment: fmt.Append(nil, c.UnixMicro()), reply: []byte(c.ask(t, text))})
+				asked = append(asked, question{words: SplitWords(t, text), moment: fmt.Append(nil, c.UnixMicro()), reply: []byte(c.ask(t, text))})
 			}
 		}
 		c.advance(time.Hour)
@@ -279,11 +282,11 @@ func (m *lifetimeModel) step(random *rand.Rand, name string) (command, want stri
 		return "HGET h " + name, fmt.Sprintf("%q", fmt.Sprint(f.value))
 	case 2:
 		delete(m.fields, name)
-		return "HDEL h " + name, fmt.Sprintf("(integer) %d", flagInt(f != nil))
+		return "HDEL h " + name, fmt.Sprintf("(integer) %d", keys.FlagInt(f != nil))
 	case 3:
 		value := random.IntN(10)
 		m.fields[name] = &modelField{value: value}
-		return fmt.Sprintf("HSET h %s %d", name, value), fmt.Sprintf("(integer) %d", flagInt(f == nil))
+		return fmt.Sprintf("HSET h %s %d", name, value), fmt.Sprintf("(integer) %d", keys.FlagInt(f == nil))
 	case 4:
 		if f == nil {
 			f = &modelField{}
@@ -334,34 +337,18 @@ func (m *lifetimeModel) expire(name string, now, left int64) string {
 func TestPlainHashesPayNothingForLifetimes(t *testing.T) {
 	c := newClockedWith(t, firn.Options{})
 	c.ask(t, "HSET h a 1")
-	err := c.store.View(func(s *firn.Snapshot) error {
-		doc, err := s.Get(c.store.Table(keysTable), appendKeyID(nil, uid{}, []byte("h")))
+	err := c.Store.View(func(s *firn.Snapshot) error {
+		doc, err := s.Get(c.Store.Table(keyspace.KeysTable), keyspace.AppendKeyID(nil, keyspace.UID{}, []byte("h")))
 		if err != nil {
 			return err
 		}
-		if k, err := parseKeyDoc(doc); err != nil || k.Value != nil {
+		if k, err := keyspace.ParseKeyDoc(doc); err != nil || k.Value != nil {
 			t.Errorf("got %x, %v\nwant no note", k.Value, err)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestFieldEndsAreRefusedUnlessExact(t *testing.T) {
-	e := fieldEnds{2, 1000, 70000}
-	encoded := e.encode()
-	if got, want := fmt.Sprintf("%x", encoded), "9302cd03e8ce00011170"; got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
-	if got, ok := parseFieldEnds(encoded); !ok || got != e {
-		t.Errorf("got %+v, %v\nwant %+v", got, ok, e)
-	}
-	for _, damaged := range [][]byte{{}, {0x93}, encoded[:9], append(encoded[:10:10], 0), {0x93, 0, 1, 1}, {0x93, 1, 2, 1}} {
-		if got, ok := parseFieldEnds(damaged); ok {
-			t.Errorf("%x\n got %+v\nwant it refused", damaged, got)
-		}
 	}
 }
 
@@ -372,7 +359,7 @@ func TestFieldsAreWrittenWhenTheyChange(t *testing.T) {
 	versions := func(when string, want int) {
 		t.Helper()
 		n := 0
-		elements := o.session.srv.store.Table(elementsTable)
+		elements := o.session.srv.store.Table(keyspace.ElementsTable)
 		err := o.session.srv.store.View(func(s *firn.Snapshot) error {
 			for item, err := range s.Scan(firn.Range{Index: elements.ByID()}) {
 				if err != nil {

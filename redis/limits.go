@@ -84,7 +84,7 @@ const (
 	guestUnreadBytes = 8 << 10 // more ends the client; two hundred refusals are less
 )
 
-func (s *Session) guest() bool { return !s.known && !s.srv.users.open() }
+func (s *Session) guest() bool { return !s.known && !s.srv.users.Open() }
 
 // remark chooses the unsent output at which Run wants it written next.
 func (s *Session) remark() {

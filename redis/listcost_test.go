@@ -8,8 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
@@ -18,16 +22,16 @@ import (
 // What lists cost and how they are stored.
 
 // listNote is the note of a list.
-func (o *ours) listNote(t *testing.T, key string) (q sequence, note []byte) {
+func (o *ours) listNote(t *testing.T, key string) (q keyspace.Sequence, note []byte) {
 	t.Helper()
-	err := o.store.View(func(snap *firn.Snapshot) error {
-		c := &Call{Client: o.session, View: o.session.call.at(snap)}
-		k, _, err := c.findKind([]byte(key), kindList)
+	err := o.Store.View(func(snap *firn.Snapshot) error {
+		c := &command.Call{Client: o.session, View: o.session.call.At(snap)}
+		k, _, err := c.FindKind([]byte(key), keyspace.KindList)
 		if err != nil {
 			return err
 		}
 		note = k.Value
-		q, err = sequenceOf(&k)
+		q, err = keyspace.SequenceOf(&k)
 		return err
 	})
 	if err != nil {
@@ -72,8 +76,8 @@ func TestAnItemInAGapBesideLooseOnesIsLooseToo(t *testing.T) {
 	for _, command := range []string{"LINSERT l AFTER a m", "LREM l 1 b", "LREM l 1 c", "LINSERT l AFTER m n"} {
 		o.ask(t, command)
 	}
-	if q, _ := o.listNote(t, "l"); q.from != 0 || q.to != 3*itemGap {
-		t.Errorf("got a list loose from %d to %d, want from 0 to %d", q.from, q.to, 3*itemGap)
+	if q, _ := o.listNote(t, "l"); q.From != 0 || q.To != 3*keyspace.ItemGap {
+		t.Errorf("got a list loose from %d to %d, want from 0 to %d", q.From, q.To, 3*keyspace.ItemGap)
 	}
 }
 
@@ -94,12 +98,12 @@ func TestListsOfThePastAreRead(t *testing.T) {
 func TestDamagedNotesOfListsAreErrors(t *testing.T) {
 	o := newPlain(t)
 	for _, note := range []string{"", "x", "\x28\x28\x28\x28", "\x28\x27\xfe", "\x28\x29\x05\x27\xfe\x28\x28", "\x28\x29\x05\x28\x29\x05\x28", "\x28\x29\x05\x28", "\x28\x00"} {
-		k := keyDoc{Kind: kindList, Version: 1, Length: 2, UID: uid{1, 1}, Value: []byte(note)}
-		if q, err := sequenceOf(&k); err == nil {
+		k := keyspace.KeyDoc{Kind: keyspace.KindList, Version: 1, Length: 2, UID: keyspace.UID{TS: 1, N: 1}, Value: []byte(note)}
+		if q, err := keyspace.SequenceOf(&k); err == nil {
 			t.Errorf("note %q\n got %+v\nwant an error", note, q)
 		}
 	}
-	o.putList(t, &keyDoc{Kind: kindList, Version: 1, Length: 2, UID: uid{1, 1}, Value: []byte{0x28}})
+	o.putList(t, &keyspace.KeyDoc{Kind: keyspace.KindList, Version: 1, Length: 2, UID: keyspace.UID{TS: 1, N: 1}, Value: []byte{0x28}})
 	for _, command := range []string{
 		"LRANGE l 0 -1", "LINDEX l 0", "LPOP l", "RPOP l 1", "LREM l 0 a", "LPOS l a", "LINSERT l AFTER a b", "LTRIM l 1 1", "RPOPLPUSH l l", "LMOVE l x LEFT LEFT",
 	} {
@@ -110,16 +114,16 @@ func TestDamagedNotesOfListsAreErrors(t *testing.T) {
 }
 
 // putList stores the key document of the list l, and an item at each position.
-func (o *ours) putList(t *testing.T, k *keyDoc, positions ...int64) {
+func (o *ours) putList(t *testing.T, k *keyspace.KeyDoc, positions ...int64) {
 	t.Helper()
-	_, err := o.store.Update(t.Context(), func(tx *firn.Tx) error {
+	_, err := o.Store.Update(t.Context(), func(tx *firn.Tx) error {
 		for _, position := range positions {
-			id := tuple.AppendInt(appendUID(nil, k.UID), position)
-			if err := tx.Put(o.store.Table(elementsTable), id, []byte("x")); err != nil {
+			id := tuple.AppendInt(keyspace.AppendUID(nil, k.UID), position)
+			if err := tx.Put(o.Store.Table(keyspace.ElementsTable), id, []byte("x")); err != nil {
 				return err
 			}
 		}
-		return tx.Put(o.store.Table(keysTable), appendKeyID(nil, uid{}, []byte("l")), newKeyDoc("RPUSH", k))
+		return tx.Put(o.Store.Table(keyspace.KeysTable), keyspace.AppendKeyID(nil, keyspace.UID{}, []byte("l")), keyspace.NewKeyDoc("RPUSH", k))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -130,11 +134,11 @@ func TestAListThatComesToTheLastPositionIsWrittenAnew(t *testing.T) {
 	for _, tt := range []struct {
 		position int64
 		push     string
-	}{{maxPosition - 5, "RPUSH"}, {5 - maxPosition, "LPUSH"}} {
+	}{{keyspace.MaxPosition - 5, "RPUSH"}, {5 - keyspace.MaxPosition, "LPUSH"}} {
 		o := newPlain(t)
-		o.putList(t, &keyDoc{Kind: kindList, Version: 1, Length: 1, UID: uid{1, 1}, Value: tuple.AppendInt(nil, tt.position)}, tt.position)
+		o.putList(t, &keyspace.KeyDoc{Kind: keyspace.KindList, Version: 1, Length: 1, UID: keyspace.UID{TS: 1, N: 1}, Value: tuple.AppendInt(nil, tt.position)}, tt.position)
 		o.expect(t, tt.push+" l a b", "(integer) 3", "LLEN l", "(integer) 3", "LPOS l x", map[string]string{"RPUSH": "(integer) 0", "LPUSH": "(integer) 2"}[tt.push])
-		if q, _ := o.listNote(t, "l"); q.uid == (uid{1, 1}) || q.last-q.first != 2*itemGap || q.first < -2*itemGap {
+		if q, _ := o.listNote(t, "l"); q.UID == (keyspace.UID{TS: 1, N: 1}) || q.Last-q.First != 2*keyspace.ItemGap || q.First < -2*keyspace.ItemGap {
 			t.Errorf("%s: got %+v, want positions around 0 in a new collection", tt.push, q)
 		}
 	}
@@ -142,9 +146,9 @@ func TestAListThatComesToTheLastPositionIsWrittenAnew(t *testing.T) {
 
 // rows is how many rows f makes the store write.
 func (o *ours) rows(f func()) int64 {
-	before := o.store.Stats().Rows
+	before := o.Store.Stats().Rows
 	f()
-	return o.store.Stats().Rows - before
+	return o.Store.Stats().Rows - before
 }
 
 func TestInsertingAtOnePlaceMovesFewItems(t *testing.T) {
@@ -216,7 +220,7 @@ func TestListsWriteWhatIsLess(t *testing.T) {
 // since, so that nothing of it is in memory.
 func reopened(t *testing.T, o firn.Options, n int) *ours {
 	t.Helper()
-	o.Tables, o.Durability, o.CompactByHand = Tables(), firn.None, true
+	o.Tables, o.Durability = keyspace.Tables(), firn.None
 	path := filepath.Join(t.TempDir(), "firn.db")
 	for i := range 2 {
 		store, err := firn.Open(path, o)
@@ -256,12 +260,12 @@ func TestAColdListIsNotLoadedForItsEnds(t *testing.T) {
 		if got := o.ask(t, command); strings.HasPrefix(got, "(error)") {
 			t.Errorf("%s\n got %s", command, got)
 		}
-		if got := o.store.Stats().HeadRanges; got != 0 {
+		if got := o.Store.Stats().HeadRanges; got != 0 {
 			t.Fatalf("%s\n got %d ranges in memory\nwant none", command, got)
 		}
 	}
 	o.expect(t, "LINDEX l 10000", `"v"`)
-	if got := o.store.Stats().HeadRanges; got != 1 {
+	if got := o.Store.Stats().HeadRanges; got != 1 {
 		t.Errorf("after a look at the middle\n got %d ranges in memory\nwant 1", got)
 	}
 }
@@ -325,8 +329,8 @@ func TestAQueueWithItemsThatStayIsWalkedInTheTimeOfItsLength(t *testing.T) {
 		for _, command := range []string{"RPUSH l a b", "LREM l 1 a", "LREM l 1 b"} {
 			o.ask(t, command)
 		}
-		if q, _ := o.listNote(t, "l"); q.removed() > q.length+minHoles {
-			t.Fatalf("got %d items removed between the ends of a list of %d", q.removed(), q.length)
+		if q, _ := o.listNote(t, "l"); q.Removed() > q.Length+keyspace.MinHoles {
+			t.Fatalf("got %d items removed between the ends of a list of %d", q.Removed(), q.Length)
 		}
 	}
 	o.expect(t, "LINDEX l 0", `"stuck"`)

@@ -7,8 +7,13 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/lists"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
@@ -65,7 +70,7 @@ type listModel struct {
 
 func (m *listModel) compare(t *testing.T, command string, want resp.Writer) {
 	t.Helper()
-	got := m.tell(t, splitWords(t, command)...)
+	got := m.tell(t, SplitWords(t, command)...)
 	if string(got) != string(want.Buf) {
 		t.Errorf("%s\n got %.200q\nwant %.200q", command, got, want.Buf)
 	}
@@ -144,17 +149,17 @@ func (m *listModel) step(t *testing.T) {
 // look compares where the items are with what the list's note says.
 func (m *listModel) look(t *testing.T) {
 	t.Helper()
-	err := m.store.View(func(snap *firn.Snapshot) error {
-		c := &Call{Client: m.session, View: m.session.call.at(snap), Args: [][]byte{[]byte("l")}}
-		q, ok, err := findList(c)
+	err := m.Store.View(func(snap *firn.Snapshot) error {
+		c := &command.Call{Client: m.session, View: m.session.call.At(snap), Args: [][]byte{[]byte("l")}}
+		q, ok, err := lists.FindList(c)
 		if err != nil || !ok {
 			return err
 		}
-		m.wasLoose = m.wasLoose || q.loose
-		m.hadHoles = m.hadHoles || !q.loose && !q.even()
+		m.wasLoose = m.wasLoose || q.Loose
+		m.hadHoles = m.hadHoles || !q.Loose && !q.Even()
 		var positions []int64
-		prefix := appendUID(nil, q.uid)
-		for found, err := range snap.Scan(firn.Range{Index: c.elements.ByID(), Prefix: prefix}) {
+		prefix := keyspace.AppendUID(nil, q.UID)
+		for found, err := range snap.Scan(firn.Range{Index: c.Elements.ByID(), Prefix: prefix}) {
 			if err != nil {
 				return err
 			}
@@ -176,15 +181,15 @@ func (m *listModel) look(t *testing.T) {
 
 // misplaced says what is wrong with the positions of a list's items, if
 // anything is.
-func misplaced(q *sequence, positions []int64) string {
-	if int64(len(positions)) != q.length || positions[0] != q.first || positions[len(positions)-1] != q.last {
+func misplaced(q *keyspace.Sequence, positions []int64) string {
+	if int64(len(positions)) != q.Length || positions[0] != q.First || positions[len(positions)-1] != q.Last {
 		return "wrong ends"
 	}
 	for _, position := range positions {
 		switch {
-		case (!q.loose || position <= q.from) && (position-q.first)%itemGap != 0:
+		case (!q.Loose || position <= q.From) && (position-q.First)%keyspace.ItemGap != 0:
 			return fmt.Sprintf("%d is not aligned with the first", position)
-		case q.loose && position >= q.to && (q.last-position)%itemGap != 0:
+		case q.Loose && position >= q.To && (q.Last-position)%keyspace.ItemGap != 0:
 			return fmt.Sprintf("%d is not aligned with the last", position)
 		}
 	}

@@ -5,16 +5,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
 // Maintenance says what it did, and what a reader kept it from.
 
 func TestCheckpointSaysWhatAReaderKeeps(t *testing.T) {
-	a, _ := newPair(t, firn.Options{Memory: -1})
+	a, _ := NewPair(t, firn.Options{Memory: -1})
 	a.expect(t, "SET k v", "OK")
-	err := a.store.View(func(s *firn.Snapshot) error {
-		if _, err := s.Get(a.store.Table(keysTable), appendKeyID(nil, uid{}, []byte("nosuch"))); err != firn.ErrNotFound {
+	err := a.Store.View(func(s *firn.Snapshot) error {
+		if _, err := s.Get(a.Store.Table(keyspace.KeysTable), keyspace.AppendKeyID(nil, keyspace.UID{}, []byte("nosuch"))); err != firn.ErrNotFound {
 			return err
 		}
 		a.expect(t, "SET k w", "OK")
@@ -37,7 +39,7 @@ func TestCheckpointSaysWhatAReaderKeeps(t *testing.T) {
 // checkpoint runs CHECKPOINT.
 func (o *ours) checkpoint(t *testing.T) (logged, moved, busy, bytes int64) {
 	t.Helper()
-	reply := o.run(t, "CHECKPOINT")
+	reply := o.Run(t, "CHECKPOINT")
 	_, err := fmt.Sscanf(strings.ReplaceAll(reply, "\r\n", " "),
 		"*8 $9 log_pages :%d $11 moved_pages :%d $4 busy :%d $9 wal_bytes :%d", &logged, &moved, &busy, &bytes)
 	if err != nil {

@@ -4,37 +4,40 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn/resp"
 )
 
 // MEMORY.
-var memoryCommands = []Command{{
-	Name: "MEMORY", Flags: ReadOnly, Group: "server", Since: "4.0.0", Complexity: "Depends on subcommand.",
+var memoryCommands = []command.Command{{
+	Name: "MEMORY", Flags: command.ReadOnly, Group: "server", Since: "4.0.0", Complexity: "Depends on subcommand.",
 	Summary: "A container for memory diagnostics commands.",
-	Sub: []Command{
+	Sub: []command.Command{
 		{
-			Name: "DOCTOR", Flags: Local, Since: "4.0.0", Complexity: "O(1)",
+			Name: "DOCTOR", Flags: command.Local, Since: "4.0.0", Complexity: "O(1)",
 			Summary: "Outputs a memory problems report.",
 			Run:     memoryDoctor,
 		},
-		help,
+		command.Help,
 		{
-			Name: "MALLOC-STATS", Flags: Local, Since: "4.0.0", Complexity: "O(1)",
+			Name: "MALLOC-STATS", Flags: command.Local, Since: "4.0.0", Complexity: "O(1)",
 			Summary: "Returns the allocator's statistics.",
 			Run:     memoryAllocator,
 		},
 		{
-			Name: "PURGE", Flags: Local | onWorker, Since: "4.0.0", Complexity: "O(N) where N is the memory in use",
+			Name: "PURGE", Flags: command.Local | command.OnWorker, Since: "4.0.0", Complexity: "O(N) where N is the memory in use",
 			Summary: "Collects garbage and returns free memory to the system.",
-			Run:     func(c *Call) error { purgeMemory(); c.Reply.Simple("OK"); return nil },
+			Run:     func(c *command.Call) error { purgeMemory(); c.Reply.Simple("OK"); return nil },
 		},
 		{
-			Name: "STATS", Flags: Local | onWorker, Since: "4.0.0", Complexity: "O(N) where N is the number of databases",
+			Name: "STATS", Flags: command.Local | command.OnWorker, Since: "4.0.0", Complexity: "O(N) where N is the number of databases",
 			Summary: "Returns details about memory usage.",
 			Run:     memoryStats,
 		},
 		{
-			Name: "USAGE", Args: "key [SAMPLES count]", Min: 1, Max: -1, Flags: ReadOnly, Keys: Keys{1, 1, 1}, Since: "4.0.0",
+			Name: "USAGE", Args: "key [SAMPLES count]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "4.0.0",
 			Complexity: "O(N) where N is the number of elements",
 			Summary:    "Estimates the memory usage of a key.",
 			Differs:    "Counts the bytes of ids and values of the key and all its elements; nothing is sampled.",
@@ -43,20 +46,20 @@ var memoryCommands = []Command{{
 	},
 }}
 
-func memoryUsage(c *Call) error {
+func memoryUsage(c *command.Call) error {
 	for rest := c.Args[1:]; len(rest) > 0; rest = rest[2:] {
-		if !is(rest[0], "SAMPLES") || len(rest) == 1 {
-			return errSyntax
+		if !command.Is(rest[0], "SAMPLES") || len(rest) == 1 {
+			return command.ErrSyntax
 		}
 		n, ok := resp.ParseInt(rest[1])
 		if !ok {
-			return errNotInteger
+			return command.ErrNotInteger
 		}
 		if n < 0 {
-			return errSyntax
+			return command.ErrSyntax
 		}
 	}
-	doc, k, ok, err := c.findLive(c.Args[0])
+	doc, k, ok, err := c.FindLive(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func memoryUsage(c *Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	n, err := keyBytes(c.View, doc, &k)
+	n, err := keyspace.KeyBytes(c.View, doc, &k)
 	if err != nil {
 		return err
 	}
@@ -72,7 +75,7 @@ func memoryUsage(c *Call) error {
 	return nil
 }
 
-func memoryDoctor(c *Call) error {
+func memoryDoctor(c *command.Call) error {
 	srv := sessionOf(c).srv
 	m, st := srv.measureMemory(), srv.store.Stats()
 	const small = 64 << 20 // below this, figures say nothing
@@ -93,7 +96,7 @@ func memoryDoctor(c *Call) error {
 	return nil
 }
 
-func memoryAllocator(c *Call) error {
+func memoryAllocator(c *command.Call) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	c.Reply.Verbatim("txt", fmt.Sprintf("%s\nheap_alloc:%d\nheap_inuse:%d\nheap_idle:%d\nheap_released:%d\nheap_objects:%d\nstack_inuse:%d\nsys:%d\nnum_gc:%d\n",
@@ -109,7 +112,7 @@ type figure struct {
 	float bool
 }
 
-func memoryStats(c *Call) error {
+func memoryStats(c *command.Call) error {
 	srv := sessionOf(c).srv
 	keys, err := countAllKeys(c)
 	if err != nil {
@@ -145,10 +148,10 @@ func memoryStats(c *Call) error {
 
 // countAllKeys counts the keys of all databases, those included that the
 // sweeper has still to end.
-func countAllKeys(c *Call) (total int64, err error) {
-	err = c.present(func(v *View) error {
-		return v.eachDatabase(func(v *View, prefix []byte) error {
-			n, err := v.R.Count(v.keys, prefix)
+func countAllKeys(c *command.Call) (total int64, err error) {
+	err = c.Present(func(v *keyspace.View) error {
+		return v.EachDatabase(func(v *keyspace.View, prefix []byte) error {
+			n, err := v.R.Count(v.Keys, prefix)
 			total += int64(n)
 			return err
 		})

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
@@ -14,8 +16,8 @@ import (
 const errMonitor = resp.Error("ERR Replica can't interact with the keyspace")
 
 // MONITOR.
-var monitorCommands = []Command{{
-	Name: "MONITOR", Flags: Local | Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
+var monitorCommands = []command.Command{{
+	Name: "MONITOR", Flags: command.Local | command.Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
 	Summary: "Shows the client every command that the server runs, until RESET or the connection ends.",
 	Differs: "A client that does not read what it is shown is ended by the limit of class pubsub in client-output-buffer-limit.",
 	Run:     monitor,
@@ -58,7 +60,7 @@ func (m *monitors) show(line []byte) {
 	}
 }
 
-func monitor(c *Call) error {
+func monitor(c *command.Call) error {
 	s := sessionOf(c)
 	if s.multi.on {
 		return resp.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
@@ -74,15 +76,15 @@ func monitor(c *Call) error {
 // shown notes a command that was run, if anybody looks on. Commands for
 // operators are not shown, as in Redis, nor those that run again after they
 // waited.
-func (s *Session) shown(e *entry, words [][]byte) {
-	if s.srv.monitors.count.Load() == 0 || e.Flags&Admin != 0 || s.call.Waited || len(words) == 0 {
+func (s *Session) shown(e *command.Entry, words [][]byte) {
+	if s.srv.monitors.count.Load() == 0 || e.Flags&command.Admin != 0 || s.call.Waited || len(words) == 0 {
 		return
 	}
 	s.outbox.add(note{what: noteMonitor}, s.monitorLine(e, words), nil)
 }
 
 // monitorLine is a command as MONITOR shows it.
-func (s *Session) monitorLine(e *entry, words [][]byte) []byte {
+func (s *Session) monitorLine(e *command.Entry, words [][]byte) []byte {
 	now := s.srv.opts.Now().UnixMicro()
 	line := fmt.Appendf(nil, "+%d.%06d [%d ", now/1e6, now%1e6, s.db)
 	if path, ok := strings.CutSuffix(s.peer, ":0"); ok && strings.HasPrefix(path, "/") {
@@ -99,7 +101,7 @@ func (s *Session) monitorLine(e *entry, words [][]byte) []byte {
 			continue
 		}
 		line = appendQuoted(line, word)
-		if e.Name == "HELLO" && is(word, "AUTH") {
+		if e.Name == "HELLO" && command.Is(word, "AUTH") {
 			secret = i + 1
 		}
 	}

@@ -51,8 +51,8 @@ func TestMonitorShowsWhatRedisShows(t *testing.T) {
 		}
 		var got, want strings.Builder
 		for _, command := range monitorScript {
-			real.say(t, splitWords(t, command)...)
-			ours.say(t, splitWords(t, command)...)
+			real.say(t, SplitWords(t, command)...)
+			ours.say(t, SplitWords(t, command)...)
 			real.hear(t)
 			ours.hear(t)
 			want.WriteString(monitored(t, realMonitor.hear(t)) + "\n")
@@ -65,19 +65,19 @@ func TestMonitorShowsWhatRedisShows(t *testing.T) {
 }
 
 func TestMonitorsMayDoLittle(t *testing.T) {
-	m, other := newPair(t, firn.Options{})
-	check(t, "MONITOR", m.run(t, "MONITOR"), "+OK\r\n")
-	check(t, "a second time", m.run(t, "MONITOR"), "")
-	check(t, "GET", m.run(t, "GET k"), "-ERR Replica can't interact with the keyspace\r\n")
-	check(t, "in MULTI", other.run(t, "MULTI", "MONITOR", "EXEC"), "+OK\r\n+QUEUED\r\n*1\r\n-ERR MONITOR isn't allowed for DENY BLOCKING client\r\n")
-	if got := other.run(t, "CLIENT LIST"); !strings.Contains(got, " flags=O ") {
+	m, other := NewPair(t, firn.Options{})
+	Check(t, "MONITOR", m.Run(t, "MONITOR"), "+OK\r\n")
+	Check(t, "a second time", m.Run(t, "MONITOR"), "")
+	Check(t, "GET", m.Run(t, "GET k"), "-ERR Replica can't interact with the keyspace\r\n")
+	Check(t, "in MULTI", other.Run(t, "MULTI", "MONITOR", "EXEC"), "+OK\r\n+QUEUED\r\n*1\r\n-ERR MONITOR isn't allowed for DENY BLOCKING client\r\n")
+	if got := other.Run(t, "CLIENT LIST"); !strings.Contains(got, " flags=O ") {
 		t.Errorf("CLIENT LIST: got %q, want a client with flags=O", got)
 	}
-	if got := m.run(t, "RESET"); !strings.HasSuffix(got, "+RESET\r\n") {
+	if got := m.Run(t, "RESET"); !strings.HasSuffix(got, "+RESET\r\n") {
 		t.Errorf("RESET: got %q, want RESET at the end", got)
 	}
-	other.run(t, "GET k")
-	check(t, "after RESET", m.run(t, "PING"), "+PONG\r\n")
+	other.Run(t, "GET k")
+	Check(t, "after RESET", m.Run(t, "PING"), "+PONG\r\n")
 	if n := m.session.srv.monitors.count.Load(); n != 0 {
 		t.Errorf("monitors: got %d, want 0", n)
 	}

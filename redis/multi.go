@@ -3,6 +3,8 @@ package redis
 import (
 	"errors"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -13,15 +15,15 @@ const (
 	maxQueuedBytes = 1 << 30 // of arguments
 )
 
-var transactionCommands = []Command{
+var transactionCommands = []command.Command{
 	{
-		Name: "MULTI", Flags: Local | Fast | NoQueue, Group: "transactions", Since: "1.2.0",
+		Name: "MULTI", Flags: command.Local | command.Fast | command.NoQueue, Group: "transactions", Since: "1.2.0",
 		Complexity: "O(1)",
 		Summary:    "Starts a transaction: the commands that follow are queued until EXEC.",
 		Run:        multiStart,
 	},
 	{
-		Name: "EXEC", Flags: Local | NoQueue, Group: "transactions", Since: "1.2.0",
+		Name: "EXEC", Flags: command.Local | command.NoQueue, Group: "transactions", Since: "1.2.0",
 		Complexity: "Depends on commands in the transaction",
 		Summary:    "Executes all commands of a transaction.",
 		Differs: "The commands have one timestamp. Those that read the past (AT, HISTORY) are answered before the rest. " +
@@ -29,7 +31,7 @@ var transactionCommands = []Command{
 		Run: multiRefuse,
 	},
 	{
-		Name: "DISCARD", Flags: Local | Fast | NoQueue, Group: "transactions", Since: "2.0.0",
+		Name: "DISCARD", Flags: command.Local | command.Fast | command.NoQueue, Group: "transactions", Since: "2.0.0",
 		Complexity: "O(N), when N is the number of queued commands",
 		Summary:    "Discards a transaction and forgets watched keys.",
 		Run:        multiDiscard,
@@ -75,9 +77,9 @@ func (m *multi) add(s *Session, out []byte, u *unit) []byte {
 	kept.args = kept.words[len(u.words)-len(u.args):]
 	m.queue = append(m.queue, kept)
 	m.bytes += size
-	m.writes = m.writes || u.cmd.Flags&Writes != 0
-	m.past = m.past || u.cmd.Flags&onWorker != 0
-	m.local = m.local || u.cmd.Flags&Local != 0
+	m.writes = m.writes || u.cmd.Flags&command.Writes != 0
+	m.past = m.past || u.cmd.Flags&command.OnWorker != 0
+	m.local = m.local || u.cmd.Flags&command.Local != 0
 	s.queued.Store(int32(len(m.queue)))
 	if u.mute {
 		return out
@@ -92,7 +94,7 @@ func (m *multi) end() { *m = multi{} }
 func (m *multi) readAhead(s *Session) {
 	for i := range m.queue {
 		u := &m.queue[i]
-		if u.cmd.Flags&onWorker == 0 || u.reply != nil {
+		if u.cmd.Flags&command.OnWorker == 0 || u.reply != nil {
 			continue
 		}
 		if err := s.permitQueued(u.cmd, u.args); err != nil {
@@ -163,7 +165,7 @@ func (s *Session) endMulti() {
 	s.unwatch()
 }
 
-func multiStart(c *Call) error {
+func multiStart(c *command.Call) error {
 	s := sessionOf(c)
 	if s.multi.on {
 		return resp.Error("ERR MULTI calls can not be nested")
@@ -174,7 +176,7 @@ func multiStart(c *Call) error {
 	return nil
 }
 
-func multiDiscard(c *Call) error {
+func multiDiscard(c *command.Call) error {
 	if !sessionOf(c).multi.on {
 		return resp.Error("ERR DISCARD without MULTI")
 	}
@@ -184,7 +186,7 @@ func multiDiscard(c *Call) error {
 }
 
 // multiRefuse is EXEC when there is nothing to execute; exec does the rest.
-func multiRefuse(c *Call) error {
+func multiRefuse(c *command.Call) error {
 	if !sessionOf(c).multi.on {
 		return resp.Error("ERR EXEC without MULTI")
 	}

@@ -83,7 +83,7 @@ func TestEventsAgreeWithRealRedis(t *testing.T) {
 			real.tell(t, []byte("FLUSHALL"))
 			heardReal, heardOurs := newPeer(t, connect()), &sessionHearer{ours: newOurs(t, srv)}
 			for _, h := range []hearer{real, ours} {
-				h.say(t, splitWords(t, "CONFIG SET notify-keyspace-events KEAmn")...)
+				h.say(t, SplitWords(t, "CONFIG SET notify-keyspace-events KEAmn")...)
 				h.hear(t)
 			}
 			listenToAll(t, heardReal)
@@ -91,7 +91,7 @@ func TestEventsAgreeWithRealRedis(t *testing.T) {
 			events := 0
 			for _, command := range script {
 				for _, h := range []hearer{real, ours} {
-					h.say(t, splitWords(t, command)...)
+					h.say(t, SplitWords(t, command)...)
 				}
 				real.hear(t)
 				ours.hear(t)
@@ -135,26 +135,26 @@ func TestExpiredKeysAreToldOnce(t *testing.T) {
 	l.hear(t)
 	w.advance(time.Second)
 	w.expect(t, "GET swept", "(nil)", "SET over 2", "OK", "DEL swept", "(integer) 0")
-	check(t, "overwritten", names(l.hear(t)), "__keyevent@0__:expired over, __keyevent@0__:new over")
+	Check(t, "overwritten", names(l.hear(t)), "__keyevent@0__:expired over, __keyevent@0__:new over")
 	sweeper := w.session.srv.Sweeper()
 	for range 2 {
-		if err := sweeper.sweep(t.Context()); err != nil {
+		if err := sweeper.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	check(t, "swept", names(l.hear(t)), "__keyevent@0__:expired swept, __keyevent@1__:expired other\x00db, __keyevent@3__:expired late")
+	Check(t, "swept", names(l.hear(t)), "__keyevent@0__:expired swept, __keyevent@1__:expired other\x00db, __keyevent@3__:expired late")
 }
 
 func TestUndoneCommandsTellNothing(t *testing.T) {
 	w, l := newListened(t, "EA")
 	// In one batch: those beside the one that fails are told.
-	w.run(t, "SET a 1", "HSET a f v", "INCR b", "INCR a", "APPEND a x", "INCR a")
-	check(t, "a batch", names(l.hear(t)), "__keyevent@0__:set a, __keyevent@0__:incrby b, __keyevent@0__:incrby a, __keyevent@0__:append a")
+	w.Run(t, "SET a 1", "HSET a f v", "INCR b", "INCR a", "APPEND a x", "INCR a")
+	Check(t, "a batch", names(l.hear(t)), "__keyevent@0__:set a, __keyevent@0__:incrby b, __keyevent@0__:incrby a, __keyevent@0__:append a")
 	// A command that fails half-way, which the store undoes.
 	long := strings.Repeat("k", schema.MaxIDBytes)
 	got := string(w.tell(t, []byte("MSET"), []byte("c"), []byte("1"), []byte(long), []byte("2")))
-	check(t, "MSET", got, "-ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB\r\n")
-	check(t, "half a command", names(l.hear(t)), "")
+	Check(t, "MSET", got, "-ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB\r\n")
+	Check(t, "half a command", names(l.hear(t)), "")
 	// A store that refuses the whole batch.
 	s := w.session
 	s.Fill(copy(s.Space(64), "SET k 1\r\nDEL a\r\n"))
@@ -164,25 +164,25 @@ func TestUndoneCommandsTellNothing(t *testing.T) {
 	g, decided := groupOf(w.ours)
 	w.submit(t, failing{g, firn.ErrFull}, decided)
 	w.pump(t)
-	check(t, "a failed batch", names(l.hear(t)), "")
-	w.run(t, "DEL b")
-	check(t, "afterwards", names(l.hear(t)), "__keyevent@0__:del b")
+	Check(t, "a failed batch", names(l.hear(t)), "")
+	w.Run(t, "DEL b")
+	Check(t, "afterwards", names(l.hear(t)), "__keyevent@0__:del b")
 }
 
 func TestEventsAreOffByDefault(t *testing.T) {
 	w, l := newListened(t, "\"\"")
-	w.run(t, "SET k 1", "DEL k", "GET k")
-	check(t, "off", names(l.hear(t)), "")
-	w.run(t, "CONFIG SET notify-keyspace-events A", "SET k 1")
-	check(t, "no channel", names(l.hear(t)), "")
-	w.run(t, "CONFIG SET notify-keyspace-events K$", "SET k 1 EX 5", "DEL k")
-	check(t, "strings alone", names(l.hear(t)), "__keyspace@0__:k set")
+	w.Run(t, "SET k 1", "DEL k", "GET k")
+	Check(t, "off", names(l.hear(t)), "")
+	w.Run(t, "CONFIG SET notify-keyspace-events A", "SET k 1")
+	Check(t, "no channel", names(l.hear(t)), "")
+	w.Run(t, "CONFIG SET notify-keyspace-events K$", "SET k 1 EX 5", "DEL k")
+	Check(t, "strings alone", names(l.hear(t)), "__keyspace@0__:k set")
 }
 
 func TestReadsOfThePastMissNothing(t *testing.T) {
 	w, l := newListened(t, "Em")
-	w.run(t, "AT now GET k", "CLIENT ASOF now", "GET k", "CLIENT ASOF OFF", "HISTORY GETAT k now")
-	check(t, "the past", names(l.hear(t)), "")
-	w.run(t, "GET k")
-	check(t, "the present", names(l.hear(t)), "__keyevent@0__:keymiss k")
+	w.Run(t, "AT now GET k", "CLIENT ASOF now", "GET k", "CLIENT ASOF OFF", "HISTORY GETAT k now")
+	Check(t, "the past", names(l.hear(t)), "")
+	w.Run(t, "GET k")
+	Check(t, "the present", names(l.hear(t)), "__keyevent@0__:keymiss k")
 }

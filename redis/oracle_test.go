@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
@@ -56,7 +57,7 @@ func parseConversations(t *testing.T, name string) []chapter {
 			now = &chapters[len(chapters)-1]
 			now.lines = append(now.lines, line{text: text})
 		case strings.HasPrefix(text, ">"):
-			now.lines = append(now.lines, line{text: text, mode: text[1], words: splitWords(t, text[2:])})
+			now.lines = append(now.lines, line{text: text, mode: text[1], words: SplitWords(t, text[2:])})
 		case text == "" || strings.HasPrefix(text, "#"):
 			now.lines = append(now.lines, line{text: text})
 		default:
@@ -67,8 +68,8 @@ func parseConversations(t *testing.T, name string) []chapter {
 	return chapters
 }
 
-// splitWords reads a command as the server reads an inline one.
-func splitWords(t testing.TB, text string) [][]byte {
+// SplitWords reads a command as the server reads an inline one.
+func SplitWords(t testing.TB, text string) [][]byte {
 	t.Helper()
 	in := resp.NewReader(resp.Limits{})
 	in.Fill(copy(in.Space(len(text)+2), text+"\r\n"))

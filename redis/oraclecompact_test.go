@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
@@ -105,7 +107,7 @@ func (f *forgetful) live(t *testing.T, redis *theirs, steps int) {
 			f.asked = append(f.asked, f.inquire(t, redis, templates))
 		}
 		if f.g.IntN(8) == 0 {
-			if err := NewSweeper(f.store).sweep(t.Context()); err != nil {
+			if err := keyspace.NewSweeper(f.store).Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -229,10 +231,10 @@ func (f *forgetful) end(t *testing.T, flush bool) {
 
 func (f *forgetful) deleteKeys(t *testing.T) {
 	t.Helper()
-	if err := NewSweeper(f.store).sweep(t.Context()); err != nil {
+	if err := keyspace.NewSweeper(f.store).Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for db := range f.server.catalog.databaseCount {
+	for db := range f.server.catalog.DatabaseCount {
 		f.mine.tell(t, []byte("SELECT"), strconv.AppendInt(nil, int64(db), 10))
 		all, _, err := parseValue(f.mine.tell(t, []byte("KEYS"), []byte("*")))
 		if err != nil {
@@ -267,7 +269,7 @@ func leftovers(t *testing.T, path string) (left []string) {
 		t.Fatal(err)
 	}
 	names := map[schema.TableID]string{}
-	for _, name := range []string{keysTable, elementsTable, scoresTable, groupsTable, lifetimesTable} {
+	for _, name := range []string{keyspace.KeysTable, keyspace.ElementsTable, keyspace.ScoresTable, keyspace.GroupsTable, keyspace.LifetimesTable} {
 		if named[name].ID == 0 {
 			t.Fatalf("no table %q in the file", name)
 		}

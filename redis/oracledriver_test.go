@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/redistest"
 	"github.com/firndb/firn/resp"
@@ -29,18 +31,17 @@ type talker interface {
 
 // ours is a session without sockets.
 type ours struct {
-	store   *firn.Store
+	Store   *firn.Store
 	session *Session
 	alone   Group         // what commits when the session is run by itself
 	decided chan struct{} // capacity 1: alone was
 	nudged  chan struct{} // capacity 1: something has come since the last look
 }
 
-// openStore opens a store of a test's own, closed at its end. Horizons are where
-// the test puts them.
+// openStore opens a store of a test's own, closed at its end.
 func openStore(t testing.TB, o firn.Options) *firn.Store {
 	t.Helper()
-	o.Tables, o.CompactByHand = Tables(), true
+	o.Tables = keyspace.Tables()
 	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), o)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func openStore(t testing.TB, o firn.Options) *firn.Store {
 
 // newOurs connects a session to a server.
 func newOurs(t testing.TB, srv *Server) *ours {
-	o := &ours{store: srv.Store(), session: srv.NewSession("127.0.0.1:1", "127.0.0.1:2"), decided: make(chan struct{}, 1), nudged: make(chan struct{}, 1)}
+	o := &ours{Store: srv.Store(), session: srv.NewSession("127.0.0.1:1", "127.0.0.1:2"), decided: make(chan struct{}, 1), nudged: make(chan struct{}, 1)}
 	o.alone.Decided = func() { o.decided <- struct{}{} }
 	o.session.Nudge = func() {
 		select {
@@ -137,7 +138,7 @@ func (o *ours) commit(t testing.TB) {
 // submit commits a batch and waits until it is decided.
 func (o *ours) submit(t testing.TB, b firn.Batch, decided chan struct{}) {
 	t.Helper()
-	if err := o.store.Submit(b); err != nil {
+	if err := o.Store.Submit(b); err != nil {
 		t.Fatal(err)
 	}
 	<-decided

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 )
@@ -90,7 +92,7 @@ type restarted struct {
 func (r *restarted) open(t *testing.T) *ours {
 	t.Helper()
 	r.close(t)
-	r.options.Tables, r.options.CompactByHand = Tables(), true
+	r.options.Tables = keyspace.Tables()
 	var err error
 	if r.store, err = firn.Open(r.path, r.options); err != nil {
 		t.Fatal(err)
@@ -124,7 +126,7 @@ func testTime(t *testing.T, o firn.Options, steps int) {
 		clock.advance(time.Duration(g.IntN(900)+1) * time.Millisecond)
 		mine.tell(t, g.timedWrite()...)
 		if g.IntN(4) == 0 {
-			if err := NewSweeper(r.store).sweep(t.Context()); err != nil {
+			if err := keyspace.NewSweeper(r.store).Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

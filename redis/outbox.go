@@ -1,6 +1,9 @@
 package redis
 
-import "github.com/firndb/firn"
+import (
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
+)
 
 // outbox is what a session's commands have to tell other sessions, in the
 // order in which it happened. It is kept until what the commands did is
@@ -14,13 +17,13 @@ type outbox struct {
 // note is one thing to tell. Its two texts are in the outbox.
 type note struct {
 	what  noteKind
-	class eventClass     // of an event
-	event string         // its name
-	db    int            // of an event's key
-	seen  firn.Timestamp // of a read: the snapshot's newest commit; 0 in a transaction
-	at    int            // where the first text begins
-	first int            // its bytes: a key, a channel, a line
-	more  int            // bytes of the second, which follows: a message
+	class keyspace.EventClass // of an event
+	event string              // its name
+	db    int                 // of an event's key
+	seen  firn.Timestamp      // of a read: the snapshot's newest commit; 0 in a transaction
+	at    int                 // where the first text begins
+	first int                 // its bytes: a key, a channel, a line
+	more  int                 // bytes of the second, which follows: a message
 }
 
 type noteKind uint8

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
@@ -37,7 +39,7 @@ func (p *pause) stops(s *Session, u *unit) bool {
 }
 
 func (p *pause) stopsNow(s *Session, u *unit) bool {
-	return u.cmd.full != "client|unpause" && (p.mode.Load() == int32(pauseAll) || s.writes(u))
+	return u.cmd.Full != "client|unpause" && (p.mode.Load() == int32(pauseAll) || s.writes(u))
 }
 
 // writes says whether Redis would send a command to replicas.
@@ -48,7 +50,7 @@ func (s *Session) writes(u *unit) bool {
 	case "PUBLISH", "SPUBLISH", "PFCOUNT":
 		return true
 	}
-	return u.cmd.Flags&Writes != 0
+	return u.cmd.Flags&command.Writes != 0
 }
 
 // begin pauses for d, or goes on with a pause that lasts longer. Of two modes
@@ -133,17 +135,17 @@ func (p *pause) forget(s *Session) {
 	}
 }
 
-func clientPause(c *Call) error {
+func clientPause(c *command.Call) error {
 	mode := pauseAll
 	switch {
 	case len(c.Args) > 2:
-		return wrongSubcommand("CLIENT", c.Cmd.Name)
-	case len(c.Args) == 2 && is(c.Args[1], "WRITE"):
+		return command.WrongSubcommand("CLIENT", c.Cmd.Name)
+	case len(c.Args) == 2 && command.Is(c.Args[1], "WRITE"):
 		mode = pauseWrites
-	case len(c.Args) == 2 && !is(c.Args[1], "ALL"):
+	case len(c.Args) == 2 && !command.Is(c.Args[1], "ALL"):
 		return resp.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 	}
-	d, err := parseTimeoutMillis(c.Args[0])
+	d, err := command.ParseTimeoutMillis(c.Args[0])
 	if err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func clientPause(c *Call) error {
 	return nil
 }
 
-func clientUnpause(c *Call) error {
+func clientUnpause(c *command.Call) error {
 	sessionOf(c).srv.blocked.pause.end()
 	c.Reply.Simple("OK")
 	return nil

@@ -29,8 +29,8 @@ func TestPause(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			all := newSessions(t, 2, firn.Options{})
 			a, b := all[0], all[1]
-			check(t, "CLIENT PAUSE", b.run(t, "CLIENT PAUSE 100000 "+tt.mode), "+OK\r\n")
-			got := a.run(t, tt.command)
+			Check(t, "CLIENT PAUSE", b.Run(t, "CLIENT PAUSE 100000 "+tt.mode), "+OK\r\n")
+			got := a.Run(t, tt.command)
 			if held := a.session.paused.Load(); held != tt.held {
 				t.Errorf("held back: got %t, want %t", held, tt.held)
 			}
@@ -38,12 +38,12 @@ func TestPause(t *testing.T) {
 			if got := a.session.srv.blocked.pause.count.Load(); got != want {
 				t.Errorf("held back in all: got %d, want %d", got, want)
 			}
-			got += a.run(t, "ECHO behind")
-			check(t, "CLIENT UNPAUSE", b.run(t, "CLIENT UNPAUSE"), "+OK\r\n")
+			got += a.Run(t, "ECHO behind")
+			Check(t, "CLIENT UNPAUSE", b.Run(t, "CLIENT UNPAUSE"), "+OK\r\n")
 			for !strings.HasSuffix(got, "behind\r\n") {
 				got += string(a.later(t))
 			}
-			check(t, "all of it", got, tt.reply+"$6\r\nbehind\r\n")
+			Check(t, "all of it", got, tt.reply+"$6\r\nbehind\r\n")
 		})
 	}
 }
@@ -52,25 +52,25 @@ func TestPausesEnd(t *testing.T) {
 	all := newSessions(t, 3, firn.Options{})
 	a, b, c := all[0], all[1], all[2]
 	began := time.Now()
-	check(t, "CLIENT PAUSE", b.run(t, "CLIENT PAUSE 30 WRITE"), "+OK\r\n")
-	check(t, "SET", string(a.tell(t, []byte("SET"), []byte("k"), []byte("1"))), "+OK\r\n")
+	Check(t, "CLIENT PAUSE", b.Run(t, "CLIENT PAUSE 30 WRITE"), "+OK\r\n")
+	Check(t, "SET", string(a.tell(t, []byte("SET"), []byte("k"), []byte("1"))), "+OK\r\n")
 	if took := time.Since(began); took < 30*time.Millisecond {
 		t.Errorf("pause of 30 ms: got %s, want no less", took)
 	}
 	// The longer one of two holds, and the stricter one.
-	b.run(t, "CLIENT PAUSE 100000 WRITE", "CLIENT PAUSE 0 ALL")
-	check(t, "a read", a.run(t, "GET k"), "")
-	check(t, "a write", c.run(t, "SET k 2"), "")
+	b.Run(t, "CLIENT PAUSE 100000 WRITE", "CLIENT PAUSE 0 ALL")
+	Check(t, "a read", a.Run(t, "GET k"), "")
+	Check(t, "a write", c.Run(t, "SET k 2"), "")
 	if got := b.session.srv.blocked.count(); got != 2 {
 		t.Errorf("blocked clients: got %d, want 2", got)
 	}
 	a.session.Close()
-	b.run(t, "CLIENT UNPAUSE")
-	check(t, "the write", string(c.later(t)), "+OK\r\n")
+	b.Run(t, "CLIENT UNPAUSE")
+	Check(t, "the write", string(c.later(t)), "+OK\r\n")
 	if got := b.session.srv.blocked.count(); got != 0 {
 		t.Errorf("blocked clients: got %d, want 0", got)
 	}
-	check(t, "again", b.run(t, "CLIENT UNPAUSE", "GET k"), "+OK\r\n$1\r\n2\r\n")
+	Check(t, "again", b.Run(t, "CLIENT UNPAUSE", "GET k"), "+OK\r\n$1\r\n2\r\n")
 }
 
 // TestPausesDoNotEndWaits: who waited before goes on waiting, and is served
@@ -79,11 +79,11 @@ func TestPausesDoNotEndWaits(t *testing.T) {
 	all := newSessions(t, 3, firn.Options{})
 	a, b, c := all[0], all[1], all[2]
 	a.waits(t, "QPOP k 0")
-	b.run(t, "CLIENT PAUSE 100000 WRITE")
+	b.Run(t, "CLIENT PAUSE 100000 WRITE")
 	c.waits(t, "QPUSH k x")
-	check(t, "CLIENT UNBLOCK of who is paused", b.run(t, "CLIENT UNBLOCK "+c.id()), ":0\r\n")
+	Check(t, "CLIENT UNBLOCK of who is paused", b.Run(t, "CLIENT UNBLOCK "+c.id()), ":0\r\n")
 	a.still(t)
-	b.run(t, "CLIENT UNPAUSE")
-	check(t, "who pushed", string(c.later(t)), ":1\r\n")
-	check(t, "who waited", string(a.take(t)), pair("k", "x"))
+	b.Run(t, "CLIENT UNPAUSE")
+	Check(t, "who pushed", string(c.later(t)), ":1\r\n")
+	Check(t, "who waited", string(a.take(t)), pair("k", "x"))
 }

@@ -14,7 +14,7 @@ import (
 
 func TestPoliciesAskForTheRightToTheKey(t *testing.T) {
 	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
-	newOurs(t, srv).run(t, "SET mine:k 1", "SET other 1")
+	newOurs(t, srv).Run(t, "SET mine:k 1", "SET other 1")
 	for _, tt := range []struct {
 		rules, command string
 		allowed        bool
@@ -42,14 +42,14 @@ func TestPoliciesAskForTheRightToTheKey(t *testing.T) {
 		{"+@read ~*", "HISTORY DISABLE GLOBAL", false},
 		{"+@all -history|disable ~*", "HISTORY DISABLE GLOBAL", false},
 	} {
-		got := newUser(t, srv, "resetkeys -@all "+tt.rules).run(t, tt.command)
+		got := newUser(t, srv, "resetkeys -@all "+tt.rules).Run(t, tt.command)
 		if allowed := !strings.HasPrefix(got, "-NOPERM"); allowed != tt.allowed || allowed && got[0] == '-' {
 			t.Errorf("%s with %s: got %q, want allowed=%t", tt.command, tt.rules, got, tt.allowed)
 		}
 	}
 	locked := newOurs(t, New(openStore(t, firn.Options{}), Options{Password: "secret"}))
 	for _, command := range []string{"HISTORY CONFIG", "HISTORY ENABLE GLOBAL", "HISTORY CLEAR k", "COMPACT", "HOLD h TTL 5", "HOLDS", "RELEASE h"} {
-		check(t, command, locked.run(t, command), "-NOAUTH Authentication required.\r\n")
+		Check(t, command, locked.Run(t, command), "-NOAUTH Authentication required.\r\n")
 	}
 }
 
@@ -61,7 +61,7 @@ func TestKeysOfPolicyCommandsAreKnown(t *testing.T) {
 		"HISTORY CLEAR k BEFORE now":             "k",
 		"HISTORY POLICY k":                       "k",
 	} {
-		check(t, command, o.run(t, "COMMAND GETKEYS "+command), fmt.Sprintf("*1\r\n$%d\r\n%s\r\n", len(want), want))
+		Check(t, command, o.Run(t, "COMMAND GETKEYS "+command), fmt.Sprintf("*1\r\n$%d\r\n%s\r\n", len(want), want))
 	}
 }
 
@@ -74,10 +74,10 @@ func TestOneHoldTooMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check(t, "one more", o.run(t, "HOLD more TTL 5"), "-ERR invalid hold: there are 1000, and may not be more\r\n")
-	check(t, "in the place of one", o.run(t, "HOLD h7 TTL 5"), "+OK\r\n")
+	Check(t, "one more", o.Run(t, "HOLD more TTL 5"), "-ERR invalid hold: there are 1000, and may not be more\r\n")
+	Check(t, "in the place of one", o.Run(t, "HOLD h7 TTL 5"), "+OK\r\n")
 	long := strings.Repeat("n", 256)
-	check(t, "a long name", o.run(t, "HOLD "+long+" TTL 5"), "-ERR invalid hold: name \""+long+"\" must have 1 to 255 bytes\r\n")
+	Check(t, "a long name", o.Run(t, "HOLD "+long+" TTL 5"), "-ERR invalid hold: name \""+long+"\" must have 1 to 255 bytes\r\n")
 }
 
 // TestRefusalsOfTheStoreAreTold: what a client can do something about is no
@@ -113,10 +113,10 @@ func infoFields(t *testing.T, o *ours) map[string]string {
 
 func TestForgettingIsCounted(t *testing.T) {
 	a, _, clock := clockedPair(t, 0)
-	a.run(t, "SET k 1", "SET k 2", "SET k 3")
+	a.Run(t, "SET k 1", "SET k 2", "SET k 3")
 	held := a.lastTS(t)
 	clock.advance(time.Minute)
-	a.run(t, "SET k 4", "HOLD h AT "+held+" TTL 60", "HISTORY ENABLE KEY k RETENTION UNLIMITED")
+	a.Run(t, "SET k 4", "HOLD h AT "+held+" TTL 60", "HISTORY ENABLE KEY k RETENTION UNLIMITED")
 
 	before := infoFields(t, a)
 	reply := ask(t, a, "COMPACT BEFORE now") // as far as the hold lets it
@@ -146,7 +146,7 @@ func TestForgettingIsCounted(t *testing.T) {
 func TestAHistoryThatIsTooLargeIsTold(t *testing.T) {
 	store := openStore(t, firn.Options{Durability: firn.None, HistoryMaxBytes: 1})
 	o := newOurs(t, New(store, Options{}))
-	o.run(t, "SET k 1", "SET k 2", "COMPACT")
+	o.Run(t, "SET k 1", "SET k 2", "COMPACT")
 	fields := infoFields(t, o)
 	if fields["history_max_bytes"] != "1" || fields["history_full"] != "1" || fields["history_shortened"] == "0" {
 		t.Errorf("past its bound: got max=%s full=%s shortened=%s", fields["history_max_bytes"], fields["history_full"], fields["history_shortened"])

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firndb/firn/redis/acl"
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/resp"
 )
@@ -152,8 +155,8 @@ func (p *pubsub) remove(in audiences, s *Session, names ...string) {
 
 // beyondRights are a user's sessions that listen to something which its rights
 // do not allow.
-func (p *pubsub) beyondRights(a *account) map[*Session]bool {
-	r := a.bounds.Load()
+func (p *pubsub) beyondRights(a *acl.Account) map[*Session]bool {
+	r := a.Bounds.Load()
 	if r == nil || p.idle() {
 		return nil
 	}
@@ -163,7 +166,7 @@ func (p *pubsub) beyondRights(a *account) map[*Session]bool {
 	for i, in := range []audiences{p.patterns, p.channels, p.shards} {
 		for name, listeners := range in {
 			mine := slices.DeleteFunc(slices.Clone(listeners), func(s *Session) bool { return s.user.Load() != a })
-			if len(mine) == 0 || r.allowsChannel([]byte(name), i == 0) {
+			if len(mine) == 0 || r.AllowsChannel([]byte(name), i == 0) {
 				continue
 			}
 			for _, s := range mine {
@@ -223,8 +226,8 @@ func (s *Session) listenerFlags(flags string) (string, int64) {
 
 // errSubscriber refuses a command to a client of protocol 2 that listens: a
 // message could not be told from its reply.
-func errSubscriber(cmd *entry) error {
-	return resp.Error("ERR Can't execute '" + cmd.full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
+func errSubscriber(cmd *command.Entry) error {
+	return resp.Error("ERR Can't execute '" + cmd.Full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 }
 
 // topic is one of the three kinds of subscriptions, for one session.

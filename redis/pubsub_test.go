@@ -31,9 +31,9 @@ func TestMessagesReachAllInOneOrder(t *testing.T) {
 	const publishers, each = 4, 500
 	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
 	listeners := []*ours{newOurs(t, srv), newOurs(t, srv), newOurs(t, srv)}
-	listeners[0].run(t, "SUBSCRIBE x")
-	listeners[1].run(t, "HELLO 3", "SUBSCRIBE x")
-	listeners[2].run(t, "PSUBSCRIBE x*")
+	listeners[0].Run(t, "SUBSCRIBE x")
+	listeners[1].Run(t, "HELLO 3", "SUBSCRIBE x")
+	listeners[2].Run(t, "PSUBSCRIBE x*")
 	var wg sync.WaitGroup
 	for p := range publishers {
 		from := newOurs(t, srv)
@@ -41,11 +41,11 @@ func TestMessagesReachAllInOneOrder(t *testing.T) {
 			for i := range each {
 				switch i % 3 {
 				case 0:
-					from.run(t, fmt.Sprintf("PUBLISH x %d-%d", p, i))
+					from.Run(t, fmt.Sprintf("PUBLISH x %d-%d", p, i))
 				case 1:
-					from.run(t, "MULTI", fmt.Sprintf("PUBLISH x %d-%d", p, i), "EXEC")
+					from.Run(t, "MULTI", fmt.Sprintf("PUBLISH x %d-%d", p, i), "EXEC")
 				case 2:
-					from.run(t, "MULTI", "INCR n", fmt.Sprintf("PUBLISH x %d-%d", p, i), "EXEC")
+					from.Run(t, "MULTI", "INCR n", fmt.Sprintf("PUBLISH x %d-%d", p, i), "EXEC")
 				}
 			}
 		})
@@ -85,37 +85,37 @@ func checkEach(t *testing.T, got []string, publishers, each int) {
 }
 
 func TestWhatCameBeforeUnsubscribingIsReadBefore(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	a.run(t, "HELLO 3", "SUBSCRIBE x")
-	check(t, "UNSUBSCRIBE", a.run(t, "PUBLISH x m", "UNSUBSCRIBE x", "PUBLISH x n"),
+	a, _ := NewPair(t, firn.Options{})
+	a.Run(t, "HELLO 3", "SUBSCRIBE x")
+	Check(t, "UNSUBSCRIBE", a.Run(t, "PUBLISH x m", "UNSUBSCRIBE x", "PUBLISH x n"),
 		":1\r\n>3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\nm\r\n>3\r\n$11\r\nunsubscribe\r\n$1\r\nx\r\n:0\r\n:0\r\n")
-	a.run(t, "SUBSCRIBE x")
-	check(t, "RESET", a.run(t, "PUBLISH x m", "RESET", "PING"), ":1\r\n>3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\nm\r\n+RESET\r\n+PONG\r\n")
+	a.Run(t, "SUBSCRIBE x")
+	Check(t, "RESET", a.Run(t, "PUBLISH x m", "RESET", "PING"), ":1\r\n>3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\nm\r\n+RESET\r\n+PONG\r\n")
 }
 
 func TestMessagesWaitForTheWritesBeforeThem(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
-	a.run(t, "SUBSCRIBE x")
-	check(t, "replies", b.run(t, "SET k 1", "PUBLISH x m", "GET k", "INCR k"), "+OK\r\n:1\r\n$1\r\n1\r\n:2\r\n")
+	a, b := NewPair(t, firn.Options{})
+	a.Run(t, "SUBSCRIBE x")
+	Check(t, "replies", b.Run(t, "SET k 1", "PUBLISH x m", "GET k", "INCR k"), "+OK\r\n:1\r\n$1\r\n1\r\n:2\r\n")
 	a.pump(t)
-	check(t, "message", strings.Join(messages(t, a.session.Output()), " "), "m")
+	Check(t, "message", strings.Join(messages(t, a.session.Output()), " "), "m")
 }
 
 func TestClosedSessionsLeaveNothingBehind(t *testing.T) {
 	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
 	for range 10 {
 		s := newOurs(t, srv)
-		s.run(t, "HELLO 3", "SUBSCRIBE a b", "PSUBSCRIBE a*", "SSUBSCRIBE s", "CLIENT TRACKING ON", "GET k", "GET j")
+		s.Run(t, "HELLO 3", "SUBSCRIBE a b", "PSUBSCRIBE a*", "SSUBSCRIBE s", "CLIENT TRACKING ON", "GET k", "GET j")
 		m := newOurs(t, srv)
-		m.run(t, "CLIENT TRACKING ON BCAST PREFIX a PREFIX b", "MONITOR")
+		m.Run(t, "CLIENT TRACKING ON BCAST PREFIX a PREFIX b", "MONITOR")
 		s.session.Close()
 		m.session.Close()
 	}
 	channels, patterns, shards := srv.pubsub.counts()
 	clients, keys, items, prefixes := srv.tracking.counts()
 	got := fmt.Sprint(channels, patterns, shards, srv.pubsub.all.Load(), clients, keys, items, prefixes,
-		srv.catalog.trackers.Load(), srv.monitors.count.Load(), len(srv.monitors.sessions))
-	check(t, "what is left", got, "0 0 0 0 0 0 0 0 0 0 0")
+		srv.catalog.Trackers.Load(), srv.monitors.count.Load(), len(srv.monitors.sessions))
+	Check(t, "what is left", got, "0 0 0 0 0 0 0 0 0 0 0")
 }
 
 func TestSubscriptionsAreBounded(t *testing.T) {
@@ -136,9 +136,9 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 }
 
 func TestClientListShowsWhoListens(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
-	a.run(t, "HELLO 3", "CLIENT TRACKING ON BCAST", "SUBSCRIBE x y", "PSUBSCRIBE z", "SSUBSCRIBE s")
-	if got := b.run(t, "CLIENT LIST"); !strings.Contains(got, " flags=PtB db=0 sub=2 psub=1 ssub=1 ") || !strings.Contains(got, " redir=0 ") {
+	a, b := NewPair(t, firn.Options{})
+	a.Run(t, "HELLO 3", "CLIENT TRACKING ON BCAST", "SUBSCRIBE x y", "PSUBSCRIBE z", "SSUBSCRIBE s")
+	if got := b.Run(t, "CLIENT LIST"); !strings.Contains(got, " flags=PtB db=0 sub=2 psub=1 ssub=1 ") || !strings.Contains(got, " redir=0 ") {
 		t.Errorf("CLIENT LIST: got %q, want flags=PtB sub=2 psub=1 ssub=1 redir=0", got)
 	}
 }
@@ -149,9 +149,9 @@ func newSlow(t *testing.T, limit string) (from, slow, reads *ours) {
 	t.Helper()
 	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
 	from, slow, reads = newOurs(t, srv), newOurs(t, srv), newOurs(t, srv)
-	check(t, "CONFIG SET", from.run(t, `CONFIG SET client-output-buffer-limit "`+limit+`"`), "+OK\r\n")
-	slow.run(t, "SUBSCRIBE x")
-	reads.run(t, "SUBSCRIBE x")
+	Check(t, "CONFIG SET", from.Run(t, `CONFIG SET client-output-buffer-limit "`+limit+`"`), "+OK\r\n")
+	slow.Run(t, "SUBSCRIBE x")
+	reads.Run(t, "SUBSCRIBE x")
 	return from, slow, reads
 }
 
@@ -161,7 +161,7 @@ func TestListenersThatDoNotReadAreEnded(t *testing.T) {
 	slow.session.Hang = func() { hung++ }
 	message := "PUBLISH x " + strings.Repeat("m", 1000)
 	for range 50 {
-		from.run(t, message)
+		from.Run(t, message)
 		reads.pump(t)
 		if n := len(messages(t, reads.session.Output())); n != 1 {
 			t.Fatalf("the one that reads: got %d messages, want 1", n)
@@ -182,18 +182,18 @@ func TestOutputThatIsNotSentCountsToo(t *testing.T) {
 	from, slow, _ := newSlow(t, "pubsub 10kb 0 0")
 	message := "PUBLISH x " + strings.Repeat("m", 1000)
 	for range 5 {
-		from.run(t, message)
+		from.Run(t, message)
 		slow.pump(t)
 	}
 	slow.session.Sent(len(slow.session.Output()) - 10)
 	for range 9 {
-		from.run(t, message)
+		from.Run(t, message)
 		slow.pump(t)
 	}
 	if slow.session.Killed() || slow.session.Overflows() {
 		t.Errorf("after 9 messages: got killed, want not")
 	}
-	from.run(t, message, message)
+	from.Run(t, message, message)
 	if !slow.session.Killed() {
 		t.Errorf("after 11 messages: got not killed, want killed")
 	}
@@ -203,14 +203,14 @@ func TestTheSoftLimitAllowsShortPeaks(t *testing.T) {
 	for _, read := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			from, slow, other := newSlow(t, "pubsub 0 2kb 10")
-			other.run(t, "RESET")
+			other.Run(t, "RESET")
 			message := "PUBLISH x " + strings.Repeat("m", 1000)
-			from.run(t, message, message, message)
+			from.Run(t, message, message, message)
 			slow.pump(t)
 			time.Sleep(9 * time.Second)
 			if read {
 				slow.session.Sent(len(slow.session.Output()))
-				from.run(t, message, message, message)
+				from.Run(t, message, message, message)
 			}
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
@@ -227,8 +227,8 @@ func TestTheSoftLimitAllowsShortPeaks(t *testing.T) {
 }
 
 func TestRepliesHaveTheLimitOfTheirClass(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
-	b.run(t, "SET k "+strings.Repeat("v", 1000), `CONFIG SET client-output-buffer-limit "normal 500 0 0 pubsub 5000 0 0"`)
+	a, b := NewPair(t, firn.Options{})
+	b.Run(t, "SET k "+strings.Repeat("v", 1000), `CONFIG SET client-output-buffer-limit "normal 500 0 0 pubsub 5000 0 0"`)
 	get := "GET k\r\n"
 	a.session.Fill(copy(a.session.Space(len(get)), get))
 	a.pump(t)
@@ -249,7 +249,7 @@ func BenchmarkPublish(b *testing.B) {
 			var all []*ours
 			for range listeners {
 				l := newOurs(b, srv)
-				l.run(b, "SUBSCRIBE news")
+				l.Run(b, "SUBSCRIBE news")
 				all = append(all, l)
 			}
 			input := []byte(strings.Repeat("PUBLISH news 0123456789\r\n", 100))

@@ -1,93 +1,96 @@
 package redis
 
-import "github.com/firndb/firn/resp"
+import (
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/resp"
+)
 
 // Publish and subscribe. The confirmations are pushes: the client gets them
 // with CLIENT REPLY OFF, too.
-var pubsubCommands = []Command{
+var pubsubCommands = []command.Command{
 	{
-		Name: "SUBSCRIBE", Args: "channel [channel ...]", Min: 1, Max: -1, Flags: Local | PubSub | confirms,
+		Name: "SUBSCRIBE", Args: "channel [channel ...]", Min: 1, Max: -1, Flags: command.Local | command.PubSub | command.Confirms,
 		Group: "pubsub", Since: "2.0.0", Complexity: "O(n), n the channels",
 		Summary: "Listens to channels.",
-		Run:     func(c *Call) error { return subscribe(c, 'C') },
+		Run:     func(c *command.Call) error { return subscribe(c, 'C') },
 	},
 	{
-		Name: "UNSUBSCRIBE", Args: "[channel [channel ...]]", Max: -1, Flags: Local | PubSub | confirms,
+		Name: "UNSUBSCRIBE", Args: "[channel [channel ...]]", Max: -1, Flags: command.Local | command.PubSub | command.Confirms,
 		Group: "pubsub", Since: "2.0.0", Complexity: "O(n), n the listeners of the channels",
 		Summary: "Stops listening to channels, or to all.",
-		Run:     func(c *Call) error { return unsubscribe(c, 'C') },
+		Run:     func(c *command.Call) error { return unsubscribe(c, 'C') },
 	},
 	{
-		Name: "PSUBSCRIBE", Args: "pattern [pattern ...]", Min: 1, Max: -1, Flags: Local | PubSub | confirms,
+		Name: "PSUBSCRIBE", Args: "pattern [pattern ...]", Min: 1, Max: -1, Flags: command.Local | command.PubSub | command.Confirms,
 		Group: "pubsub", Since: "2.0.0", Complexity: "O(n), n the patterns",
 		Summary: "Listens to all channels whose names match patterns.",
-		Run:     func(c *Call) error { return subscribe(c, 'P') },
+		Run:     func(c *command.Call) error { return subscribe(c, 'P') },
 	},
 	{
-		Name: "PUNSUBSCRIBE", Args: "[pattern [pattern ...]]", Max: -1, Flags: Local | PubSub | confirms,
+		Name: "PUNSUBSCRIBE", Args: "[pattern [pattern ...]]", Max: -1, Flags: command.Local | command.PubSub | command.Confirms,
 		Group: "pubsub", Since: "2.0.0", Complexity: "O(n), n the listeners of the patterns",
 		Summary: "Stops listening to patterns, or to all.",
-		Run:     func(c *Call) error { return unsubscribe(c, 'P') },
+		Run:     func(c *command.Call) error { return unsubscribe(c, 'P') },
 	},
 	{
-		Name: "SSUBSCRIBE", Args: "shardchannel [shardchannel ...]", Min: 1, Max: -1, Flags: Local | PubSub | confirms,
+		Name: "SSUBSCRIBE", Args: "shardchannel [shardchannel ...]", Min: 1, Max: -1, Flags: command.Local | command.PubSub | command.Confirms,
 		Group: "pubsub", Since: "7.0.0", Complexity: "O(n), n the channels",
 		Summary: "Listens to shard channels.",
-		Run:     func(c *Call) error { return subscribe(c, 'S') },
+		Run:     func(c *command.Call) error { return subscribe(c, 'S') },
 	},
 	{
-		Name: "SUNSUBSCRIBE", Args: "[shardchannel [shardchannel ...]]", Max: -1, Flags: Local | PubSub | confirms,
+		Name: "SUNSUBSCRIBE", Args: "[shardchannel [shardchannel ...]]", Max: -1, Flags: command.Local | command.PubSub | command.Confirms,
 		Group: "pubsub", Since: "7.0.0", Complexity: "O(n), n the listeners of the channels",
 		Summary: "Stops listening to shard channels, or to all.",
-		Run:     func(c *Call) error { return unsubscribe(c, 'S') },
+		Run:     func(c *command.Call) error { return unsubscribe(c, 'S') },
 	},
 	{
-		Name: "PUBLISH", Args: "channel message", Min: 2, Flags: Local | Fast,
+		Name: "PUBLISH", Args: "channel message", Min: 2, Flags: command.Local | command.Fast,
 		Group: "pubsub", Since: "2.0.0", Complexity: "O(n+m), n the listeners and m all patterns",
 		Summary: "Sends a message to a channel and returns how many subscriptions got it.",
 		Differs: "Inside MULTI the messages go out when EXEC is committed, and to the client itself after EXEC's reply.",
-		Run:     func(c *Call) error { return publish(c, noteMessage) },
+		Run:     func(c *command.Call) error { return publish(c, noteMessage) },
 	},
 	{
-		Name: "SPUBLISH", Args: "shardchannel message", Min: 2, Flags: Local | Fast,
+		Name: "SPUBLISH", Args: "shardchannel message", Min: 2, Flags: command.Local | command.Fast,
 		Group: "pubsub", Since: "7.0.0", Complexity: "O(n), n the listeners",
 		Summary: "Sends a message to a shard channel and returns how many subscriptions got it.",
-		Run:     func(c *Call) error { return publish(c, noteShard) },
+		Run:     func(c *command.Call) error { return publish(c, noteShard) },
 	},
 	{
-		Name: "PUBSUB", Flags: Local, Group: "pubsub", Since: "2.8.0", Complexity: "Depends on subcommand.",
+		Name: "PUBSUB", Flags: command.Local, Group: "pubsub", Since: "2.8.0", Complexity: "Depends on subcommand.",
 		Summary: "A container for commands about who listens.",
-		Sub: []Command{
+		Sub: []command.Command{
 			{
-				Name: "CHANNELS", Args: "[pattern]", Max: -1, Flags: Local, Since: "2.8.0", Complexity: "O(n), n the channels",
+				Name: "CHANNELS", Args: "[pattern]", Max: -1, Flags: command.Local, Since: "2.8.0", Complexity: "O(n), n the channels",
 				Summary: "Returns the channels that somebody listens to.",
-				Run:     func(c *Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.channels) },
+				Run:     func(c *command.Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.channels) },
 			},
 			{
-				Name: "HELP", Flags: Local, Since: "6.2.0", Complexity: "O(1)",
+				Name: "HELP", Flags: command.Local, Since: "6.2.0", Complexity: "O(1)",
 				Summary: "Returns a text about the subcommands.",
 				Run:     pubsubHelp,
 			},
 			{
-				Name: "NUMPAT", Flags: Local, Since: "2.8.0", Complexity: "O(1)",
+				Name: "NUMPAT", Flags: command.Local, Since: "2.8.0", Complexity: "O(1)",
 				Summary: "Returns how many different patterns are listened to.",
 				Run:     pubsubNumPat,
 			},
 			{
-				Name: "NUMSUB", Args: "[channel [channel ...]]", Max: -1, Flags: Local, Since: "2.8.0", Complexity: "O(n), n the channels",
+				Name: "NUMSUB", Args: "[channel [channel ...]]", Max: -1, Flags: command.Local, Since: "2.8.0", Complexity: "O(n), n the channels",
 				Summary: "Returns how many clients listen to each channel.",
-				Run:     func(c *Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.channels) },
+				Run:     func(c *command.Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.channels) },
 			},
 			{
-				Name: "SHARDCHANNELS", Args: "[pattern]", Max: -1, Flags: Local, Since: "7.0.0", Complexity: "O(n), n the channels",
+				Name: "SHARDCHANNELS", Args: "[pattern]", Max: -1, Flags: command.Local, Since: "7.0.0", Complexity: "O(n), n the channels",
 				Summary: "Returns the shard channels that somebody listens to.",
-				Run:     func(c *Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.shards) },
+				Run:     func(c *command.Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.shards) },
 			},
 			{
-				Name: "SHARDNUMSUB", Args: "[shardchannel [shardchannel ...]]", Max: -1, Flags: Local, Since: "7.0.0",
+				Name: "SHARDNUMSUB", Args: "[shardchannel [shardchannel ...]]", Max: -1, Flags: command.Local, Since: "7.0.0",
 				Complexity: "O(n), n the channels",
 				Summary:    "Returns how many clients listen to each shard channel.",
-				Run:        func(c *Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.shards) },
+				Run:        func(c *command.Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.shards) },
 			},
 		},
 	},
@@ -95,7 +98,7 @@ var pubsubCommands = []Command{
 
 // subscribe confirms each name on its own. A message that comes meanwhile
 // waits in the inbox, and so comes after the confirmation.
-func subscribe(c *Call, letter byte) error {
+func subscribe(c *command.Call, letter byte) error {
 	t := sessionOf(c).topic(letter)
 	if !t.mine.fits(c.Args) {
 		return resp.Error("ERR too many subscriptions")
@@ -112,7 +115,7 @@ func subscribe(c *Call, letter byte) error {
 
 // unsubscribe lets the client have the messages that came before, and then
 // confirms each name.
-func unsubscribe(c *Call, letter byte) error {
+func unsubscribe(c *command.Call, letter byte) error {
 	t := sessionOf(c).topic(letter)
 	names := c.Args
 	if len(names) == 0 {
@@ -141,7 +144,7 @@ func unsubscribe(c *Call, letter byte) error {
 
 // publish sends a message. Inside a transaction it is only noted: it must not
 // be seen before the transaction is.
-func publish(c *Call, what noteKind) error {
+func publish(c *command.Call, what noteKind) error {
 	s, p := sessionOf(c), &sessionOf(c).srv.pubsub
 	in := &p.channels
 	if what == noteShard {
@@ -159,23 +162,23 @@ func publish(c *Call, what noteKind) error {
 	return nil
 }
 
-func pubsubNames(c *Call, in *audiences) error {
+func pubsubNames(c *command.Call, in *audiences) error {
 	if len(c.Args) > 1 {
 		name := "CHANNELS"
 		if in == &sessionOf(c).srv.pubsub.shards {
 			name = "SHARDCHANNELS"
 		}
-		return wrongSubcommand("PUBSUB", name)
+		return command.WrongSubcommand("PUBSUB", name)
 	}
 	var pattern []byte
 	if len(c.Args) == 1 {
 		pattern = c.Args[0]
 	}
 	names := sessionOf(c).srv.pubsub.matching(in, pattern)
-	return replyNames(c, names)
+	return command.ReplyNames(c, names)
 }
 
-func pubsubCounts(c *Call, in *audiences) error {
+func pubsubCounts(c *command.Call, in *audiences) error {
 	c.Reply.Array(2 * len(c.Args))
 	for _, name := range c.Args {
 		c.Reply.Bulk(name)
@@ -184,13 +187,13 @@ func pubsubCounts(c *Call, in *audiences) error {
 	return nil
 }
 
-func pubsubNumPat(c *Call) error {
+func pubsubNumPat(c *command.Call) error {
 	_, patterns, _ := sessionOf(c).srv.pubsub.counts()
 	c.Reply.Int(int64(patterns))
 	return nil
 }
 
-func pubsubHelp(c *Call) error {
+func pubsubHelp(c *command.Call) error {
 	lines := []string{
 		"PUBSUB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 		"CHANNELS [<pattern>]",
@@ -207,5 +210,5 @@ func pubsubHelp(c *Call) error {
 		"HELP",
 		"    Prints this help.",
 	}
-	return replyLines(c, lines)
+	return command.ReplyLines(c, lines)
 }

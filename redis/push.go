@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/firndb/firn/redis/command"
 )
 
 // inbox is what others have to say to a session: messages of channels,
@@ -67,7 +69,7 @@ func (s *Session) takeInbox(out []byte) []byte {
 // takeInbox puts what was pushed before into the reply: what follows says that
 // there will be no more of it. Inside EXEC's reply it has no place, and comes
 // after that.
-func takeInbox(c *Call) {
+func takeInbox(c *command.Call) {
 	if !sessionOf(c).multi.on {
 		c.Reply.Buf = sessionOf(c).takeInbox(c.Reply.Buf)
 	}

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn/resp"
 )
 
@@ -20,22 +23,22 @@ import (
 //	QREAD key n seconds           a stream's items from the n-th on
 //	QADD key item                 adds an item to a stream
 //	QFAIL key item                adds an item, and fails
-var queueCommands = []Command{
-	{Name: "QPUSH", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, 1, 1}, Run: func(c *Call) error { return queuePush(c, kindList) }},
-	{Name: "QFAIL", Min: 2, Flags: Writes, Keys: Keys{1, 1, 1}, Run: func(c *Call) error { return errors.Join(queuePush(c, kindList), errSyntax) }},
-	{Name: "QADD", Min: 2, Max: -1, Flags: Writes, Keys: Keys{1, 1, 1}, Run: func(c *Call) error { return queuePush(c, kindStream) }},
-	{Name: "QPOP", Min: 2, Max: -1, Flags: Writes | Blocks, Keys: Keys{1, -2, 1}, Run: queuePop},
-	{Name: "QMOVE", Min: 3, Flags: Writes | Blocks, Keys: Keys{1, 2, 1}, Run: queueMove},
-	{Name: "QREAD", Min: 3, Flags: ReadOnly | Blocks, Keys: Keys{1, 1, 1}, Run: queueRead},
+var queueCommands = []command.Command{
+	{Name: "QPUSH", Min: 2, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Run: func(c *command.Call) error { return queuePush(c, keyspace.KindList) }},
+	{Name: "QFAIL", Min: 2, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Run: func(c *command.Call) error { return errors.Join(queuePush(c, keyspace.KindList), command.ErrSyntax) }},
+	{Name: "QADD", Min: 2, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Run: func(c *command.Call) error { return queuePush(c, keyspace.KindStream) }},
+	{Name: "QPOP", Min: 2, Max: -1, Flags: command.Writes | command.Blocks, Keys: command.Keys{First: 1, Last: -2, Step: 1}, Run: queuePop},
+	{Name: "QMOVE", Min: 3, Flags: command.Writes | command.Blocks, Keys: command.Keys{First: 1, Last: 2, Step: 1}, Run: queueMove},
+	{Name: "QREAD", Min: 3, Flags: command.ReadOnly | command.Blocks, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Run: queueRead},
 }
 
 // countRuns counts how often the command of a session that waits runs from
 // now on.
 func (o *ours) countRuns() *int {
 	n, w := new(int), o.session.waiter.Load()
-	counted := newEntry(w.unit.cmd.Command, "")
+	counted := command.NewEntry(w.unit.cmd.Command, "")
 	run := counted.Run
-	counted.Run = func(c *Call) error {
+	counted.Run = func(c *command.Call) error {
 		*n++
 		return run(c)
 	}
@@ -46,11 +49,11 @@ func (o *ours) countRuns() *int {
 // AddQueueCommands adds the commands above to a server.
 func AddQueueCommands(srv *Server) {
 	for _, c := range queueCommands {
-		srv.table.byName[c.Name] = newEntry(c, "")
+		srv.table.ByName[c.Name] = command.NewEntry(c, "")
 	}
 }
 
-func linesOf(k *keyDoc) []string {
+func linesOf(k *keyspace.KeyDoc) []string {
 	if k.Length == 0 {
 		return nil
 	}
@@ -58,19 +61,19 @@ func linesOf(k *keyDoc) []string {
 }
 
 // setLines writes a list; an empty one is removed.
-func setLines(c *Call, s *slot, k kind, lines []string) error {
+func setLines(c *command.Call, s *keyspace.Slot, k keyspace.Kind, lines []string) error {
 	if len(lines) == 0 {
-		return c.remove(s)
+		return c.Remove(s)
 	}
-	return c.write(s, keyDoc{Kind: k, Created: s.key.Created, Length: int64(len(lines)), UID: uid{1, 1}, Value: []byte(strings.Join(lines, "\n"))})
+	return c.Write(s, keyspace.KeyDoc{Kind: k, Created: s.Key.Created, Length: int64(len(lines)), UID: keyspace.UID{TS: 1, N: 1}, Value: []byte(strings.Join(lines, "\n"))})
 }
 
-func queuePush(c *Call, k kind) error {
-	s, err := c.openKind(c.Args[0], k)
+func queuePush(c *command.Call, k keyspace.Kind) error {
+	s, err := c.OpenKind(c.Args[0], k)
 	if err != nil {
 		return err
 	}
-	lines := linesOf(&s.key)
+	lines := linesOf(&s.Key)
 	for _, item := range c.Args[1:] {
 		lines = append(lines, string(item))
 	}
@@ -78,74 +81,74 @@ func queuePush(c *Call, k kind) error {
 	return setLines(c, &s, k, lines)
 }
 
-func queuePop(c *Call) error {
+func queuePop(c *command.Call) error {
 	keys := c.Args[:len(c.Args)-1]
-	timeout, err := parseTimeout(c.Args[len(keys)])
+	timeout, err := command.ParseTimeout(c.Args[len(keys)])
 	if err != nil {
 		return err
 	}
 	for _, key := range keys {
-		s, err := c.openKind(key, kindList)
-		if err == errWrongType && c.Waited {
+		s, err := c.OpenKind(key, keyspace.KindList)
+		if err == keyspace.ErrWrongType && c.Waited {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if lines := linesOf(&s.key); s.live {
+		if lines := linesOf(&s.Key); s.Live {
 			c.Reply.Array(2)
 			c.Reply.Bulk(key)
 			c.Reply.BulkString(lines[0])
-			return setLines(c, &s, kindList, lines[1:])
+			return setLines(c, &s, keyspace.KindList, lines[1:])
 		}
 	}
-	return c.wait(wait{keys: keys, kind: kindList, timeout: timeout, nothing: (*resp.Writer).NullArray})
+	return c.Wait(command.Wait{Keys: keys, Kind: keyspace.KindList, Timeout: timeout, Nothing: (*resp.Writer).NullArray})
 }
 
-func queueMove(c *Call) error {
-	timeout, err := parseTimeout(c.Args[2])
+func queueMove(c *command.Call) error {
+	timeout, err := command.ParseTimeout(c.Args[2])
 	if err != nil {
 		return err
 	}
-	from, err := c.openKind(c.Args[0], kindList)
-	if err != nil && (err != errWrongType || !c.Waited) {
+	from, err := c.OpenKind(c.Args[0], keyspace.KindList)
+	if err != nil && (err != keyspace.ErrWrongType || !c.Waited) {
 		return err
 	}
-	if err != nil || !from.live {
-		return c.wait(wait{keys: c.Args[:1], kind: kindList, timeout: timeout, nothing: (*resp.Writer).Null})
+	if err != nil || !from.Live {
+		return c.Wait(command.Wait{Keys: c.Args[:1], Kind: keyspace.KindList, Timeout: timeout, Nothing: (*resp.Writer).Null})
 	}
-	lines := linesOf(&from.key)
+	lines := linesOf(&from.Key)
 	if bytes.Equal(c.Args[0], c.Args[1]) {
 		c.Reply.BulkString(lines[0])
-		return setLines(c, &from, kindList, append(lines[1:], lines[0]))
+		return setLines(c, &from, keyspace.KindList, append(lines[1:], lines[0]))
 	}
-	to, err := c.openIn(c.DB, c.Args[1])
+	to, err := c.OpenIn(c.DB, c.Args[1])
 	if err != nil {
 		return err
 	}
-	if to.live && to.key.Kind != kindList {
-		return errWrongType
+	if to.Live && to.Key.Kind != keyspace.KindList {
+		return keyspace.ErrWrongType
 	}
-	if err := setLines(c, &from, kindList, lines[1:]); err != nil {
+	if err := setLines(c, &from, keyspace.KindList, lines[1:]); err != nil {
 		return err
 	}
 	c.Reply.BulkString(lines[0])
-	return setLines(c, &to, kindList, append(linesOf(&to.key), lines[0]))
+	return setLines(c, &to, keyspace.KindList, append(linesOf(&to.Key), lines[0]))
 }
 
-func queueRead(c *Call) error {
+func queueRead(c *command.Call) error {
 	n, ok := resp.ParseInt(c.Args[1])
 	if string(c.Args[1]) == "$" {
 		n, ok = -1, true
 	}
 	if !ok {
-		return errNotInteger
+		return command.ErrNotInteger
 	}
-	timeout, err := parseTimeout(c.Args[2])
+	timeout, err := command.ParseTimeout(c.Args[2])
 	if err != nil {
 		return err
 	}
-	k, live, err := c.findKind(c.Args[0], kindStream)
+	k, live, err := c.FindKind(c.Args[0], keyspace.KindStream)
 	switch {
 	case !live && c.Waited:
 		return resp.Error("UNBLOCKED the stream key no longer exists")
@@ -158,7 +161,7 @@ func queueRead(c *Call) error {
 	}
 	if int(n) >= len(lines) {
 		args := [][]byte{c.Args[0], strconv.AppendInt(nil, n, 10), c.Args[2]}
-		return c.wait(wait{keys: c.Args[:1], kind: kindStream, timeout: timeout, args: args, nothing: (*resp.Writer).NullArray})
+		return c.Wait(command.Wait{Keys: c.Args[:1], Kind: keyspace.KindStream, Timeout: timeout, Args: args, Nothing: (*resp.Writer).NullArray})
 	}
 	c.Reply.Array(len(lines) - int(n))
 	for _, item := range lines[n:] {

@@ -3,13 +3,16 @@ package redis
 import (
 	"errors"
 
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
 // unit is one command that was read: what one transaction or one read does.
 type unit struct {
-	cmd   *entry
+	cmd   *command.Entry
 	args  [][]byte // after the name and the subcommand
 	words [][]byte // name and all, for MONITOR
 	err   error    // why it is refused; cmd may be nil then
@@ -53,13 +56,13 @@ func (s *Session) class(u *unit) class {
 		return classPaused
 	case s.multi.on && u.cmd.Name == "EXEC":
 		return s.multi.class(s)
-	case s.multi.on && u.cmd.Flags&NoQueue == 0:
+	case s.multi.on && u.cmd.Flags&command.NoQueue == 0:
 		return classLocal // it is only queued
-	case u.cmd.Flags&onWorker != 0:
+	case u.cmd.Flags&command.OnWorker != 0:
 		return classBlocks
-	case u.cmd.Flags&Local != 0:
+	case u.cmd.Flags&command.Local != 0:
 		return classLocal
-	case u.cmd.Flags&Writes != 0 || u.parks:
+	case u.cmd.Flags&command.Writes != 0 || u.parks:
 		return classWrites
 	case s.asof != 0:
 		return classBlocks
@@ -176,7 +179,7 @@ func (s *Session) parse() bool {
 func (s *Session) prepare(words [][]byte) {
 	u := &s.next
 	u.words = words
-	u.cmd, u.args, u.err = s.srv.table.resolve(words)
+	u.cmd, u.args, u.err = s.srv.table.Resolve(words)
 	if u.err == nil {
 		u.err = s.check(u.cmd)
 	}
@@ -197,17 +200,17 @@ func (s *Session) prepare(words [][]byte) {
 }
 
 // check says whether the session may run a command at all.
-func (s *Session) check(cmd *entry) error {
+func (s *Session) check(cmd *command.Entry) error {
 	switch {
-	case !s.authed && cmd.Flags&NoAuth == 0 && !s.srv.users.open():
+	case !s.authed && cmd.Flags&command.NoAuth == 0 && !s.srv.users.Open():
 		return errNoAuth
-	case s.multi.on && cmd.Flags&NoMulti != 0:
+	case s.multi.on && cmd.Flags&command.NoMulti != 0:
 		return errInMulti
-	case s.asof != 0 && cmd.Flags&Writes != 0:
+	case s.asof != 0 && cmd.Flags&command.Writes != 0:
 		return errASOF
-	case s.proto == 2 && cmd.Flags&PubSub == 0 && s.subs.total() > 0:
+	case s.proto == 2 && cmd.Flags&command.PubSub == 0 && s.subs.total() > 0:
 		return errSubscriber(cmd)
-	case cmd.Flags&Local == 0 && s.monitoring.Load():
+	case cmd.Flags&command.Local == 0 && s.monitoring.Load():
 		return errMonitor
 	}
 	return nil
@@ -221,14 +224,14 @@ func (s *Session) runLocal() {
 	switch {
 	case u.err != nil:
 		if u.cmd != nil {
-			u.cmd.rejected.Add(1)
+			u.cmd.Rejected.Add(1)
 			if u.cmd.Name == "EXEC" {
 				s.endMulti()
 				u.err = execAbort(u.err)
 			}
 		}
 		s.out = s.fail(s.out, u, u.err)
-	case s.multi.on && u.cmd.Flags&NoQueue == 0:
+	case s.multi.on && u.cmd.Flags&command.NoQueue == 0:
 		s.out = s.multi.add(s, s.out, u)
 	default:
 		s.out, _ = s.run(s.out, u, nil, nil)
@@ -245,7 +248,7 @@ func (s *Session) readFrom(snap *firn.Snapshot) error {
 			s.outbox.clear() // it will run again
 			return firn.ErrCold
 		}
-		if err == errParks {
+		if err == command.ErrParks {
 			s.outbox.clear() // the same
 			s.next.parks = true
 			return nil
@@ -273,7 +276,7 @@ func (s *Session) RunCold() {
 	}
 	var err error
 	switch {
-	case u.cmd.Flags&onWorker != 0:
+	case u.cmd.Flags&command.OnWorker != 0:
 		s.out, _ = s.run(s.out, u, nil, nil)
 		s.pending = false
 		s.deliver()
@@ -304,7 +307,7 @@ func (s *Session) readPast() error {
 
 // runUnit runs a command, or the transaction that it is the EXEC of, and
 // appends the reply. An error has been answered, unless it is ErrCold or
-// errParks.
+// ErrParks.
 func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	if s.multi.on && u.cmd.Name == "EXEC" {
 		return s.exec(out, u, r, tx)
@@ -313,11 +316,11 @@ func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]by
 }
 
 // run runs one command and appends its reply. An error has been answered,
-// unless it is ErrCold or errParks. A command that begins to wait has replied
+// unless it is ErrCold or ErrParks. A command that begins to wait has replied
 // nothing yet: Call.wants says what it waits for.
 func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	c := s.callFor(u, u.args, r, tx, out)
-	c.Waited, c.patience = false, s.patience(u, tx)
+	c.Waited, c.Patience = false, s.patience(u, tx)
 	start := len(out)
 	began := s.begin(u)
 	err := u.cmd.Run(c)
@@ -328,16 +331,16 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	}
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
-	if err == errParks || err != nil && errors.Is(err, firn.ErrCold) {
-		u.cmd.calls.Add(-1) // it runs again
+	if err == command.ErrParks || err != nil && errors.Is(err, firn.ErrCold) {
+		u.cmd.Calls.Add(-1) // it runs again
 		return out[:start], err
 	}
 	s.ranTracked(u.cmd)
 	switch {
 	case err != nil:
-		u.cmd.failed.Add(1)
+		u.cmd.Failed.Add(1)
 		return s.fail(out[:start], u, err), err
-	case u.mute && u.cmd.Flags&confirms == 0 || c.wants != nil:
+	case u.mute && u.cmd.Flags&command.Confirms == 0 || c.Wants != nil:
 		out = out[:start]
 	}
 	return out, nil
@@ -345,15 +348,15 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 
 // callFor is the session's call, set up to run a command and to append the
 // reply to out. Waited and patience are the caller's to set.
-func (s *Session) callFor(u *unit, args [][]byte, r firn.Reader, tx *firn.Tx, out []byte) *Call {
+func (s *Session) callFor(u *unit, args [][]byte, r firn.Reader, tx *firn.Tx, out []byte) *command.Call {
 	c := &s.call
-	c.begin()
-	c.witness = (*sessionWitness)(s)
-	if u.cmd.Flags&onWorker != 0 {
-		c.witness = nobody{} // it is about the past
+	c.Begin()
+	c.Witness = (*sessionWitness)(s)
+	if u.cmd.Flags&command.OnWorker != 0 {
+		c.Witness = keyspace.Nobody{} // it is about the past
 	}
-	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.wants = &u.cmd.Command, u.cmd.Operation, args, s.db, r, nil, nil
-	if u.cmd.Flags&Writes != 0 {
+	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.Wants = &u.cmd.Command, u.cmd.Operation, args, s.db, r, nil, nil
+	if u.cmd.Flags&command.Writes != 0 {
 		c.Tx = tx
 	}
 	c.Reply = resp.Writer{Proto: s.proto, Buf: out}
@@ -367,7 +370,7 @@ func (s *Session) fail(out []byte, u *unit, err error) []byte {
 	if !known {
 		name := ""
 		if u.cmd != nil {
-			name = u.cmd.full
+			name = u.cmd.Full
 		}
 		s.srv.opts.Logger.Error("command failed", "command", name, "client", s.id, "error", err)
 	}

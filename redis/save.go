@@ -5,77 +5,79 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
 // SAVE and its kin. What was answered is in the file already, so all of them
 // move the write-ahead log into it.
-var saveCommands = []Command{
+var saveCommands = []command.Command{
 	{
-		Name: "BGREWRITEAOF", Flags: Local | Admin | onWorker, Group: "server", Since: "1.0.0", Complexity: "O(N) where N is the pages in the log",
+		Name: "BGREWRITEAOF", Flags: command.Local | command.Admin | command.OnWorker, Group: "server", Since: "1.0.0", Complexity: "O(N) where N is the pages in the log",
 		Summary: "Moves the write-ahead log into the database file.",
 		Differs: "Is done when it is answered.",
-		Run:     func(c *Call) error { return checkpoint(c, "Background append only file rewriting started") },
+		Run:     func(c *command.Call) error { return checkpoint(c, "Background append only file rewriting started") },
 	},
 	{
-		Name: "BGSAVE", Args: "[SCHEDULE]", Max: -1, Flags: Local | Admin | onWorker, Group: "server", Since: "1.0.0",
+		Name: "BGSAVE", Args: "[SCHEDULE]", Max: -1, Flags: command.Local | command.Admin | command.OnWorker, Group: "server", Since: "1.0.0",
 		Complexity: "O(N) where N is the pages in the log",
 		Summary:    "Moves the write-ahead log into the database file.",
 		Differs:    "Is done when it is answered.",
 		Run:        bgSave,
 	},
 	{
-		Name: "LASTSAVE", Flags: Local | Fast | Random, Group: "server", Since: "1.0.0", Complexity: "O(1)",
+		Name: "LASTSAVE", Flags: command.Local | command.Fast | command.Random, Group: "server", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Returns the Unix time of the newest commit, or of the last SAVE if that came later.",
 		Differs: "Every commit is saved when it is answered, so its time counts.",
-		Run:     func(c *Call) error { c.Reply.Int(sessionOf(c).srv.lastSave()); return nil },
+		Run:     func(c *command.Call) error { c.Reply.Int(sessionOf(c).srv.lastSave()); return nil },
 	},
 	{
-		Name: "LOLWUT", Args: "[VERSION version]", Max: -1, Flags: ReadOnly | Fast, Group: "server", Since: "5.0.0", Complexity: "O(1)",
+		Name: "LOLWUT", Args: "[VERSION version]", Max: -1, Flags: command.ReadOnly | command.Fast, Group: "server", Since: "5.0.0", Complexity: "O(1)",
 		Summary: "Returns the versions of Redis that Firn speaks like, and of Firn.",
 		Differs: "Draws nothing.",
 		Run:     lolwut,
 	},
 	{
-		Name: "REPLICAOF", Args: "<host port | NO ONE>", Min: 2, Flags: Local | Admin, Group: "server", Since: "5.0.0", Complexity: "O(1)",
+		Name: "REPLICAOF", Args: "<host port | NO ONE>", Min: 2, Flags: command.Local | command.Admin, Group: "server", Since: "5.0.0", Complexity: "O(1)",
 		Summary: "Accepts NO ONE, which the server is already; replicas of another server are refused.",
 		Differs: "A Firn server does not follow a Redis server.",
 		Run:     replicaOf,
 	},
 	{
-		Name: "ROLE", Flags: Local | Fast, Group: "server", Since: "2.8.12", Complexity: "O(1)",
+		Name: "ROLE", Flags: command.Local | command.Fast, Group: "server", Since: "2.8.12", Complexity: "O(1)",
 		Summary: "Returns the replication role.",
 		Run:     role,
 	},
 	{
-		Name: "SAVE", Flags: Local | Admin | onWorker | NoMulti, Group: "server", Since: "1.0.0", Complexity: "O(N) where N is the pages in the log",
+		Name: "SAVE", Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti, Group: "server", Since: "1.0.0", Complexity: "O(N) where N is the pages in the log",
 		Summary: "Moves the write-ahead log into the database file.",
-		Run:     func(c *Call) error { return checkpoint(c, "OK") },
+		Run:     func(c *command.Call) error { return checkpoint(c, "OK") },
 	},
 	{
-		Name: "SLAVEOF", Args: "<host port | NO ONE>", Min: 2, Flags: Local | Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
+		Name: "SLAVEOF", Args: "<host port | NO ONE>", Min: 2, Flags: command.Local | command.Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "The old name of REPLICAOF.",
 		Run:     replicaOf,
 	},
 }
 
 // checkpoint moves the write-ahead log into the file.
-func checkpoint(c *Call, reply string) error {
+func checkpoint(c *command.Call, reply string) error {
 	srv := sessionOf(c).srv
-	began := clock()
+	began := command.Clock()
 	if err := srv.store.Checkpoint(context.Background()); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	srv.latency.add("checkpoint", srv.opts.Now(), clock()-began)
+	srv.latency.add("checkpoint", srv.opts.Now(), command.Clock()-began)
 	srv.stats.saves.Add(1)
 	srv.stats.lastSave.Store(srv.opts.Now().Unix())
 	c.Reply.Simple(reply)
 	return nil
 }
 
-func bgSave(c *Call) error {
-	if len(c.Args) > 1 || len(c.Args) == 1 && !is(c.Args[0], "SCHEDULE") {
-		return errSyntax
+func bgSave(c *command.Call) error {
+	if len(c.Args) > 1 || len(c.Args) == 1 && !command.Is(c.Args[0], "SCHEDULE") {
+		return command.ErrSyntax
 	}
 	return checkpoint(c, "Background saving started")
 }
@@ -85,7 +87,7 @@ func (srv *Server) lastSave() int64 {
 	return max(srv.store.Bounds().Newest.Time().Unix(), srv.stats.lastSave.Load())
 }
 
-func role(c *Call) error {
+func role(c *command.Call) error {
 	c.Reply.Array(3)
 	c.Reply.BulkString("master")
 	c.Reply.Int(0)
@@ -93,8 +95,8 @@ func role(c *Call) error {
 	return nil
 }
 
-func replicaOf(c *Call) error {
-	if is(c.Args[0], "NO") && is(c.Args[1], "ONE") {
+func replicaOf(c *command.Call) error {
+	if command.Is(c.Args[0], "NO") && command.Is(c.Args[1], "ONE") {
 		c.Reply.Simple("OK")
 		return nil
 	}
@@ -104,10 +106,10 @@ func replicaOf(c *Call) error {
 	return resp.Error("ERR this server cannot be a replica of another")
 }
 
-func lolwut(c *Call) error {
-	if len(c.Args) > 1 && is(c.Args[0], "VERSION") {
+func lolwut(c *command.Call) error {
+	if len(c.Args) > 1 && command.Is(c.Args[0], "VERSION") {
 		if _, ok := resp.ParseInt(c.Args[1]); !ok {
-			return errNotInteger
+			return command.ErrNotInteger
 		}
 	}
 	c.Reply.Verbatim("txt", fmt.Sprintf("Redis ver. %s\nFirn %s, %s\n", redisVersion, sessionOf(c).srv.opts.Version, runtime.Version()))

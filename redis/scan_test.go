@@ -3,8 +3,9 @@ package redis
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"testing"
+
+	"github.com/firndb/firn/redis/keyspace"
 
 	"github.com/firndb/firn"
 )
@@ -18,7 +19,7 @@ func scanAll(t *testing.T, o *ours, command, options string, change func(step in
 	t.Helper()
 	seen := map[string]int{}
 	for cursor, step := "0", 0; ; step++ {
-		reply, _, err := parseValue(o.tell(t, splitWords(t, command+" "+cursor+" "+options)...))
+		reply, _, err := parseValue(o.tell(t, SplitWords(t, command+" "+cursor+" "+options)...))
 		if err != nil || len(reply.elements) != 2 {
 			t.Fatalf("got %v, %v\nwant a page", reply, err)
 		}
@@ -61,11 +62,11 @@ func TestScanSeesAllThatStaysWhileKeysComeAndGo(t *testing.T) {
 
 func TestScanOfALargeHashGoesInSteps(t *testing.T) {
 	o := newPlain(t)
-	for i := range defaultHashEntries + 100 {
+	for i := range keyspace.DefaultHashEntries + 100 {
 		o.ask(t, fmt.Sprintf("HSET h f%d v%d", i, i))
 	}
 	seen := scanAll(t, o, "HSCAN h", "COUNT 50", unchanged)
-	if got, want := len(seen), 2*(defaultHashEntries+100); got != want {
+	if got, want := len(seen), 2*(keyspace.DefaultHashEntries+100); got != want {
 		t.Errorf("got %d fields and values\nwant %d", got, want)
 	}
 	seen = scanAll(t, o, "HSCAN h", "COUNT 5 MATCH f10*", unchanged)
@@ -91,7 +92,7 @@ func TestScanReadsThePast(t *testing.T) {
 	for i := range 50 {
 		o.ask(t, fmt.Sprintf("SET k%d v", i))
 	}
-	at := strconv.FormatInt(int64(o.store.Bounds().Newest), 10)
+	at := strconv.FormatInt(int64(o.Store.Bounds().Newest), 10)
 	o.ask(t, "FLUSHDB")
 	seen := scanAll(t, o, "AT "+at+" SCAN", "COUNT 7", func(step int) { o.ask(t, fmt.Sprintf("SET k%d w", step)) })
 	if len(seen) != 50 {
@@ -102,26 +103,6 @@ func TestScanReadsThePast(t *testing.T) {
 func TestScanWithAForgottenCursorBeginsAnew(t *testing.T) {
 	o := newPlain(t)
 	o.expect(t, "MSET a 1 b 2", "OK", "SCAN 12345", "1) \"0\"\n2) 1) \"a\"\n   2) \"b\"")
-}
-
-func TestCursorsAreBounded(t *testing.T) {
-	var c cursors
-	first := c.put("first")
-	for i := range maxCursors - 1 {
-		c.put(strconv.Itoa(i))
-	}
-	if got := c.position(first); got != "first" {
-		t.Errorf("got %q\nwant first", got)
-	}
-	last := c.put("last")
-	if got := c.position(first); got != "" {
-		t.Errorf("got %q\nwant it forgotten", got)
-	}
-	big := strings.Repeat("x", maxCursorBytes)
-	huge := c.put(big)
-	if got := len(c.positions); got != 1 || c.bytes != len(big) || c.position(huge) != big || c.position(last) != "" {
-		t.Errorf("got %d cursors of %d bytes\nwant the newest alone", got, c.bytes)
-	}
 }
 
 func TestRandomKeyReachesEveryKey(t *testing.T) {

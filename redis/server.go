@@ -27,6 +27,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn/redis/acl"
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
@@ -53,28 +57,6 @@ type Options struct {
 	Shutdown func()
 }
 
-func (o Options) withDefaults() Options {
-	if o.Databases <= 0 {
-		o.Databases = 16
-	}
-	if o.MaxClients <= 0 {
-		o.MaxClients = 10_000
-	}
-	if o.Version == "" {
-		o.Version = "dev"
-	}
-	if o.Durability == "" {
-		o.Durability = "always"
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
-}
-
 // redisVersion is the version of Redis that clients are told, because they
 // choose features by it. Firn's own is in INFO as firn_version.
 const redisVersion = "7.4.0"
@@ -85,13 +67,13 @@ const redisVersion = "7.4.0"
 type Server struct {
 	store   *firn.Store
 	opts    Options
-	table   *table
-	catalog *catalog
+	table   *command.Table
+	catalog *keyspace.Catalog
 	config  config
 	clients clients
 	blocked blocked
 	pubsub  pubsub
-	users   *users
+	users   *acl.Users
 	denials aclLog
 
 	tracking  tracking
@@ -111,34 +93,6 @@ type Server struct {
 
 	endBackups context.CancelCauseFunc
 	nextID     atomic.Int64
-}
-
-// New makes a server over store, which it borrows: the caller closes it after
-// the last session has ended. The store must have been opened with [Tables].
-func New(store *firn.Store, o Options) *Server {
-	o = o.withDefaults()
-	id := randomID()
-	srv := &Server{
-		store:   store,
-		opts:    o,
-		table:   newTable(Commands()),
-		catalog: newCatalog(store, o.Databases),
-		runID:   id,
-		started: o.Now(),
-	}
-	srv.backups, srv.endBackups = context.WithCancelCause(context.Background())
-	srv.replID.Store(&id)
-	srv.slow.init()
-	srv.latency.slow = &srv.slow
-	srv.users = newACL(srv.table, o.Password)
-	srv.users.file = o.ACLFile
-	srv.denials.limit.Store(defaultACLLog)
-	srv.config.init(o)
-	srv.pubsub.init()
-	srv.tracking.init(&srv.catalog.trackers)
-	srv.clients.byID = make(map[int64]*Session)
-	srv.blocked.queues = make(map[awaitedKey]*queue)
-	return srv
 }
 
 // Store is the store that the server works on.

@@ -10,36 +10,38 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
-var serverCommands = []Command{
+var serverCommands = []command.Command{
 	{
-		Name: "INFO", Args: "[section [section ...]]", Max: -1, Flags: Local | onWorker, Group: "server", Since: "1.0.0",
+		Name: "INFO", Args: "[section [section ...]]", Max: -1, Flags: command.Local | command.OnWorker, Group: "server", Since: "1.0.0",
 		Complexity: "O(1), and now and then the keys that expire",
 		Summary:    "Returns information and statistics about the server.",
 		Run:        serverInfo,
 	},
 	{
-		Name: "TIME", Flags: Local | Fast | Random, Group: "server", Since: "2.6.0", Complexity: "O(1)",
+		Name: "TIME", Flags: command.Local | command.Fast | command.Random, Group: "server", Since: "2.6.0", Complexity: "O(1)",
 		Summary: "Returns the server time.",
 		Run:     serverTime,
 	},
 	{
-		Name: "SHUTDOWN", Args: "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", Max: -1, Flags: Local | Admin | NoMulti, Group: "server", Since: "1.0.0",
+		Name: "SHUTDOWN", Args: "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", Max: -1, Flags: command.Local | command.Admin | command.NoMulti, Group: "server", Since: "1.0.0",
 		Complexity: "O(1)",
 		Summary:    "Ends the server cleanly: batches in flight are finished first.",
 		Differs:    "There is nothing to save, so the options change nothing. ABORT is refused, since nothing is waited for.",
 		Run:        serverShutdown,
 	},
 	{
-		Name: "CLUSTER", Args: "subcommand [arg ...]", Max: -1, Flags: Local, Group: "cluster", Since: "3.0.0", Complexity: "O(1)",
+		Name: "CLUSTER", Args: "subcommand [arg ...]", Max: -1, Flags: command.Local, Group: "cluster", Since: "3.0.0", Complexity: "O(1)",
 		Summary: "Refused, with Redis's words for a server that is no cluster.",
-		Run:     func(*Call) error { return resp.Error("ERR This instance has cluster support disabled") },
+		Run:     func(*command.Call) error { return resp.Error("ERR This instance has cluster support disabled") },
 	},
 }
 
-func serverTime(c *Call) error {
+func serverTime(c *command.Call) error {
 	now := sessionOf(c).srv.opts.Now().UnixMicro()
 	c.Reply.Array(2)
 	c.Reply.BulkString(strconv.FormatInt(now/1e6, 10))
@@ -47,24 +49,24 @@ func serverTime(c *Call) error {
 	return nil
 }
 
-func serverShutdown(c *Call) error {
+func serverShutdown(c *command.Call) error {
 	srv := sessionOf(c).srv
 	var save, noSave, abort bool
 	for _, arg := range c.Args {
 		switch {
-		case is(arg, "NOW"), is(arg, "FORCE"):
-		case is(arg, "NOSAVE"):
+		case command.Is(arg, "NOW"), command.Is(arg, "FORCE"):
+		case command.Is(arg, "NOSAVE"):
 			noSave = true
-		case is(arg, "SAVE"):
+		case command.Is(arg, "SAVE"):
 			save = true
-		case is(arg, "ABORT"):
+		case command.Is(arg, "ABORT"):
 			abort = true
 		default:
-			return errSyntax
+			return command.ErrSyntax
 		}
 	}
 	if save && noSave || abort && len(c.Args) > 1 {
-		return errSyntax
+		return command.ErrSyntax
 	}
 	if abort {
 		return resp.Error("ERR No shutdown in progress.")
@@ -105,7 +107,7 @@ var sections = []section{
 type infoText struct {
 	bytes.Buffer
 	srv  *Server
-	call *Call
+	call *command.Call
 }
 
 func (t *infoText) add(name string, value any) { fmt.Fprintf(t, "%s:%v\r\n", name, value) }
@@ -125,7 +127,7 @@ func (t *infoText) zeros(names string) {
 }
 
 // serverInfo runs where it may wait, since it counts keys.
-func serverInfo(c *Call) error {
+func serverInfo(c *command.Call) error {
 	sessionOf(c).countKeys()
 	t := &infoText{srv: sessionOf(c).srv, call: c}
 	for _, s := range sections {
@@ -146,7 +148,7 @@ func serverInfo(c *Call) error {
 
 func (s *section) asked(args [][]byte) bool {
 	for _, arg := range args {
-		if is(arg, "ALL") || is(arg, "EVERYTHING") || is(arg, strings.ToUpper(s.name)) || is(arg, "DEFAULT") && s.usual {
+		if command.Is(arg, "ALL") || command.Is(arg, "EVERYTHING") || command.Is(arg, strings.ToUpper(s.name)) || command.Is(arg, "DEFAULT") && s.usual {
 			return true
 		}
 	}
@@ -334,14 +336,14 @@ func infoReplication(t *infoText) error {
 }
 
 func infoCommands(t *infoText) error {
-	t.srv.table.each(func(e *entry) {
-		calls, rejected := e.calls.Load(), e.rejected.Load()
+	t.srv.table.Each(func(e *command.Entry) {
+		calls, rejected := e.Calls.Load(), e.Rejected.Load()
 		if calls == 0 && rejected == 0 {
 			return
 		}
-		usec := e.micros()
-		t.add("cmdstat_"+e.full, fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
-			calls, usec, float64(usec)/float64(max(calls, 1)), rejected, e.failed.Load()))
+		usec := e.Micros()
+		t.add("cmdstat_"+e.Full, fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
+			calls, usec, float64(usec)/float64(max(calls, 1)), rejected, e.Failed.Load()))
 	})
 	return nil
 }
@@ -362,16 +364,16 @@ func infoLatency(t *infoText) error {
 	if len(percentiles) == 0 {
 		return nil
 	}
-	t.srv.table.each(func(e *entry) {
-		h := e.spread.Load()
+	t.srv.table.Each(func(e *command.Entry) {
+		h := e.Spread.Load()
 		if h == nil {
 			return
 		}
 		words := make([]string, len(percentiles))
 		for i, p := range percentiles {
-			words[i] = fmt.Sprintf("p%s=%.3f", strconv.FormatFloat(p, 'f', -1, 64), h.percentile(p))
+			words[i] = fmt.Sprintf("p%s=%.3f", strconv.FormatFloat(p, 'f', -1, 64), h.Percentile(p))
 		}
-		t.add("latency_percentiles_usec_"+e.full, strings.Join(words, ","))
+		t.add("latency_percentiles_usec_"+e.Full, strings.Join(words, ","))
 	})
 	return nil
 }

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
@@ -27,9 +30,9 @@ func info(t testing.TB, o *ours, section string) map[string]string {
 // TestInfoHasTheFieldsOfRedis: nothing that a tool may look for is missing.
 func TestInfoHasTheFieldsOfRedis(t *testing.T) {
 	redis := startRedis(t)()
-	a, _ := newPair(t, firn.Options{})
-	a.run(t, "SET k v EX 100")
-	redis.tell(t, splitWords(t, "SET k v EX 100")...)
+	a, _ := NewPair(t, firn.Options{})
+	a.Run(t, "SET k v EX 100")
+	redis.tell(t, SplitWords(t, "SET k v EX 100")...)
 	mine := info(t, a, "everything")
 	for line := range strings.SplitSeq(ask(t, redis, "INFO everything").text, "\r\n") {
 		name, _, ok := strings.Cut(line, ":")
@@ -40,21 +43,21 @@ func TestInfoHasTheFieldsOfRedis(t *testing.T) {
 }
 
 func TestInfoCountsHitsAndMisses(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
-	a.run(t, "SET k v", "SET gone v PXAT 1", "GET k", "GET nosuch", "EXISTS k nosuch", "GET gone", "HGET k f")
-	a.run(t, "CONFIG RESETSTAT", "GET k", "GET k", "TTL nosuch")
+	a, b := NewPair(t, firn.Options{})
+	a.Run(t, "SET k v", "SET gone v PXAT 1", "GET k", "GET nosuch", "EXISTS k nosuch", "GET gone", "HGET k f")
+	a.Run(t, "CONFIG RESETSTAT", "GET k", "GET k", "TTL nosuch")
 	if got := info(t, b, "stats"); got["keyspace_hits"] != "2" || got["keyspace_misses"] != "1" {
 		t.Errorf("hits and misses: got %s and %s, want 2 and 1", got["keyspace_hits"], got["keyspace_misses"])
 	}
-	check(t, "in one pipeline", a.run(t, "CONFIG RESETSTAT", "GET k"), "+OK\r\n$1\r\nv\r\n")
+	Check(t, "in one pipeline", a.Run(t, "CONFIG RESETSTAT", "GET k"), "+OK\r\n$1\r\nv\r\n")
 	if got := info(t, a, "stats")["keyspace_hits"]; got != "1" {
 		t.Errorf("hits after RESETSTAT: got %s, want 1", got)
 	}
 }
 
 func TestInfoCountsKeysThatExpire(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	a.run(t, "SET a 1", "SET b 1 EX 1000", "SET c 1 EX 3000", "SET gone 1 PXAT 1", "SELECT 3", "SET d 1 EX 1000")
+	a, _ := NewPair(t, firn.Options{})
+	a.Run(t, "SET a 1", "SET b 1 EX 1000", "SET c 1 EX 3000", "SET gone 1 PXAT 1", "SELECT 3", "SET d 1 EX 1000")
 	got := info(t, a, "keyspace")
 	for db, want := range map[string]string{"db0": "keys=3,expires=2,avg_ttl=", "db3": "keys=1,expires=1,avg_ttl="} {
 		if !strings.HasPrefix(got[db], want) {
@@ -69,12 +72,12 @@ func TestInfoCountsKeysThatExpire(t *testing.T) {
 
 // TestExpiriesAreNotCountedAllTheTime: a count that took long is used again.
 func TestExpiriesAreNotCountedAllTheTime(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	a.run(t, "SET b 1 EX 1000")
+	a, _ := NewPair(t, firn.Options{})
+	a.Run(t, "SET b 1 EX 1000")
 	x := &a.session.srv.expiries
 	info(t, a, "keyspace")
-	x.at, x.took = clock(), time.Hour
-	a.run(t, "SET c 1 EX 1000")
+	x.at, x.took = command.Clock(), time.Hour
+	a.Run(t, "SET c 1 EX 1000")
 	if got := info(t, a, "keyspace")["db0"]; !strings.HasPrefix(got, "keys=2,expires=1,") {
 		t.Errorf("soon after a long count: got %s, want keys=2,expires=1", got)
 	}
@@ -85,17 +88,17 @@ func TestExpiriesAreNotCountedAllTheTime(t *testing.T) {
 }
 
 func TestInfoCountsExpiredKeysAndObeysDebug(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
+	a, _ := NewPair(t, firn.Options{})
 	srv := a.session.srv
-	a.run(t, "SET a 1 PXAT 1", "SET b 1 PXAT 1", "SET c 1")
+	a.Run(t, "SET a 1 PXAT 1", "SET b 1 PXAT 1", "SET c 1")
 	sweeper := srv.Sweeper()
-	if err := sweeper.sweep(context.Background()); err != nil {
+	if err := sweeper.Sweep(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := info(t, a, "stats")["expired_keys"]; got != "2" {
 		t.Errorf("expired_keys: got %s, want 2", got)
 	}
-	a.run(t, "DEBUG SET-ACTIVE-EXPIRE 0")
+	a.Run(t, "DEBUG SET-ACTIVE-EXPIRE 0")
 	if !srv.passive.Load() {
 		t.Error("the sweeper goes on after DEBUG SET-ACTIVE-EXPIRE 0")
 	}
@@ -131,14 +134,14 @@ func TestRatesAreThoseOfTheWindow(t *testing.T) {
 }
 
 func TestCheckpointsEmptyTheLog(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
+	a, _ := NewPair(t, firn.Options{})
 	for i := range 200 {
-		a.run(t, fmt.Sprintf("SET k%d %s", i, strings.Repeat("x", 1000)))
+		a.Run(t, fmt.Sprintf("SET k%d %s", i, strings.Repeat("x", 1000)))
 	}
 	before := info(t, a, "persistence")
-	check(t, "SAVE", a.run(t, "SAVE"), "+OK\r\n")
-	check(t, "BGSAVE", a.run(t, "BGSAVE"), "+Background saving started\r\n")
-	check(t, "reads", a.run(t, "GET k199")[:7], "$1000\r\n")
+	Check(t, "SAVE", a.Run(t, "SAVE"), "+OK\r\n")
+	Check(t, "BGSAVE", a.Run(t, "BGSAVE"), "+Background saving started\r\n")
+	Check(t, "reads", a.Run(t, "GET k199")[:7], "$1000\r\n")
 	if got := info(t, a, "persistence")["rdb_saves"]; before["rdb_saves"] != "0" || got != "2" {
 		t.Errorf("rdb_saves: got %s and %s, want 0 and 2", before["rdb_saves"], got)
 	}
@@ -146,11 +149,11 @@ func TestCheckpointsEmptyTheLog(t *testing.T) {
 
 func TestMemoryUsageCountsElements(t *testing.T) {
 	for _, memory := range []int64{0, -1} {
-		a, _ := newPair(t, firn.Options{Memory: memory})
-		a.run(t, "HSET h f "+strings.Repeat("x", 1000), "HSET h g y", "SET s "+strings.Repeat("x", 500))
+		a, _ := NewPair(t, firn.Options{Memory: memory})
+		a.Run(t, "HSET h f "+strings.Repeat("x", 1000), "HSET h g y", "SET s "+strings.Repeat("x", 500))
 		for key, least := range map[string]int{"h": 1001, "s": 500} {
 			var n int
-			if _, err := fmt.Sscanf(a.run(t, "MEMORY USAGE "+key), ":%d", &n); err != nil || n < least || n > least+300 {
+			if _, err := fmt.Sscanf(a.Run(t, "MEMORY USAGE "+key), ":%d", &n); err != nil || n < least || n > least+300 {
 				t.Errorf("MEMORY USAGE %s with memory %d: got %d, want a little more than %d", key, memory, n, least)
 			}
 		}
@@ -163,17 +166,17 @@ func TestMemoryUsageCountsElements(t *testing.T) {
 // TestDigestsFollowTheContent: equal content has equal digests, whatever way
 // it came about.
 func TestDigestsFollowTheContent(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	digest := func() string { return a.run(t, "DEBUG DIGEST") }
-	check(t, "of nothing", digest(), "+"+strings.Repeat("0", 40)+"\r\n")
-	a.run(t, "HSET h a 1 b 2", "SET s 1")
+	a, _ := NewPair(t, firn.Options{})
+	digest := func() string { return a.Run(t, "DEBUG DIGEST") }
+	Check(t, "of nothing", digest(), "+"+strings.Repeat("0", 40)+"\r\n")
+	a.Run(t, "HSET h a 1 b 2", "SET s 1")
 	first := digest()
-	value := a.run(t, "DEBUG DIGEST-VALUE h")
-	a.run(t, "DEL s h", "SET s 0", "INCR s", "HSET h b 2", "HSET h a 1")
-	check(t, "made again", digest(), first)
-	check(t, "a value", a.run(t, "DEBUG DIGEST-VALUE h"), value)
+	value := a.Run(t, "DEBUG DIGEST-VALUE h")
+	a.Run(t, "DEL s h", "SET s 0", "INCR s", "HSET h b 2", "HSET h a 1")
+	Check(t, "made again", digest(), first)
+	Check(t, "a value", a.Run(t, "DEBUG DIGEST-VALUE h"), value)
 	for _, change := range []string{"HSET h a 2", "HSET h a 1", "EXPIRE s 100", "PERSIST s", "SELECT 1", "SET s 1"} {
-		a.run(t, change)
+		a.Run(t, change)
 		if same := digest() == first; same != (change == "HSET h a 1" || change == "PERSIST s" || change == "SELECT 1") {
 			t.Errorf("digest after %s: same as at first: %t", change, same)
 		}
@@ -181,17 +184,17 @@ func TestDigestsFollowTheContent(t *testing.T) {
 }
 
 func TestEncodingLimitsAreSettings(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	l := &a.session.srv.catalog.encodings
-	a.run(t, "CONFIG SET hash-max-listpack-entries 1 hash-max-ziplist-value 2 list-max-ziplist-size -1 set-max-intset-entries 4 "+
+	a, _ := NewPair(t, firn.Options{})
+	l := &a.session.srv.catalog.Encodings
+	a.Run(t, "CONFIG SET hash-max-listpack-entries 1 hash-max-ziplist-value 2 list-max-ziplist-size -1 set-max-intset-entries 4 "+
 		"zset-max-listpack-entries 5 zset-max-ziplist-value 6 hll-sparse-max-bytes 7")
-	got := []int64{l.hashEntries.Load(), l.hashValueBytes.Load(), l.listSize.Load(), l.intsetEntries.Load(), l.zsetEntries.Load(), l.zsetValueBytes.Load(), l.sparseBytes.Load()}
+	got := []int64{l.HashEntries.Load(), l.HashValueBytes.Load(), l.ListSize.Load(), l.IntsetEntries.Load(), l.ZSetEntries.Load(), l.ZSetValueBytes.Load(), l.SparseBytes.Load()}
 	if want := []int64{1, 2, -1, 4, 5, 6, 7}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("limits: got %v, want %v", got, want)
 	}
-	check(t, "a failed CONFIG SET", a.run(t, "CONFIG SET hash-max-listpack-entries 9 slowlog-max-len x"),
+	Check(t, "a failed CONFIG SET", a.Run(t, "CONFIG SET hash-max-listpack-entries 9 slowlog-max-len x"),
 		"-ERR CONFIG SET failed (possibly related to argument 'slowlog-max-len') - argument couldn't be parsed into an integer\r\n")
-	if n := l.hashEntries.Load(); n != 1 {
+	if n := l.HashEntries.Load(); n != 1 {
 		t.Errorf("after a failed CONFIG SET: got %d, want 1", n)
 	}
 }
@@ -200,7 +203,7 @@ func TestEncodingLimitsAreSettings(t *testing.T) {
 // goes on, but for those of TLS and of processes, which Firn does not have.
 func TestConfigKnowsRedissParameters(t *testing.T) {
 	redis := startRedis(t)()
-	a, _ := newPair(t, firn.Options{})
+	a, _ := NewPair(t, firn.Options{})
 	mine := map[string]bool{}
 	words := ask(t, a, "CONFIG GET *").words()
 	for i := 0; i < len(words); i += 2 {
@@ -218,15 +221,15 @@ func TestConfigKnowsRedissParameters(t *testing.T) {
 // TestPopulateIsBounded: DEBUG POPULATE writes what it says, and refuses more
 // than it should.
 func TestPopulateIsBounded(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	check(t, "POPULATE", a.run(t, "SET p:7 mine", "DEBUG POPULATE 2500 p", "DBSIZE", "GET p:7", "GET p:2499"),
+	a, _ := NewPair(t, firn.Options{})
+	Check(t, "POPULATE", a.Run(t, "SET p:7 mine", "DEBUG POPULATE 2500 p", "DBSIZE", "GET p:7", "GET p:2499"),
 		"+OK\r\n+OK\r\n:2500\r\n$4\r\nmine\r\n$10\r\nvalue:2499\r\n")
-	check(t, "too many", a.run(t, "DEBUG POPULATE 99999999999"), "-ERR value is out of range, must be positive\r\n")
-	if got := a.run(t, "KEYINFO p:3"); !strings.Contains(got, "$5\r\nDEBUG\r\n") {
+	Check(t, "too many", a.Run(t, "DEBUG POPULATE 99999999999"), "-ERR value is out of range, must be positive\r\n")
+	if got := a.Run(t, "KEYINFO p:3"); !strings.Contains(got, "$5\r\nDEBUG\r\n") {
 		t.Errorf("KEYINFO: got %q, want the operation DEBUG", got)
 	}
-	err := a.store.View(func(snap *firn.Snapshot) error {
-		n, err := snap.Count(a.session.srv.catalog.keys, appendUID(nil, uid{}))
+	err := a.Store.View(func(snap *firn.Snapshot) error {
+		n, err := snap.Count(a.session.srv.catalog.Keys, keyspace.AppendUID(nil, keyspace.UID{}))
 		if n != 2500 {
 			t.Errorf("keys: got %d, want 2,500", n)
 		}
@@ -238,9 +241,9 @@ func TestPopulateIsBounded(t *testing.T) {
 }
 
 func TestInfoCountsWhoListensAndTracks(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
-	a.run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k", "GET j", "SUBSCRIBE x y", "PSUBSCRIBE z*", "SSUBSCRIBE s")
-	b.run(t, "HELLO 3", "CLIENT TRACKING ON BCAST PREFIX p", "SUBSCRIBE x")
+	a, b := NewPair(t, firn.Options{})
+	a.Run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k", "GET j", "SUBSCRIBE x y", "PSUBSCRIBE z*", "SSUBSCRIBE s")
+	b.Run(t, "HELLO 3", "CLIENT TRACKING ON BCAST PREFIX p", "SUBSCRIBE x")
 	got := info(t, b, "everything")
 	for name, want := range map[string]string{
 		"pubsub_channels": "2", "pubsub_patterns": "1", "pubsubshard_channels": "1",

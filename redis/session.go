@@ -4,6 +4,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn/redis/acl"
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -83,20 +87,20 @@ type Session struct {
 	ran   int            // how many of units were run
 	wrote firn.Timestamp // of the last of them that may have written; 0: none
 	held  []byte         // their replies, until the batch is decided
-	call  Call           // reused, so that running a command allocates nothing
+	call  command.Call   // reused, so that running a command allocates nothing
 	block bool           // the goroutine that runs the session may wait for the file
 	peek  func(*firn.Snapshot) error
 
 	proto  int
 	db     int
 	authed bool
-	known  bool                    // it has been authed once, or needed not be
-	user   atomic.Pointer[account] // who the client is; never nil
+	known  bool                        // it has been authed once, or needed not be
+	user   atomic.Pointer[acl.Account] // who the client is; never nil
 	mute   muting
 	asof   firn.Timestamp // CLIENT ASOF; 0: the present
 	last   firn.Timestamp // of this session's last commit
 	multi  multi
-	watch  map[watched]keyState // how WATCH found the keys
+	watch  map[watched]keyspace.KeyState // how WATCH found the keys
 	who    identity
 	author firn.Author // what transactions say of who wrote: see identify
 	inbox  inbox
@@ -118,10 +122,10 @@ type Session struct {
 	paused atomic.Bool            // CLIENT PAUSE holds back its next command
 
 	// What other sessions read of this one.
-	cmd    atomic.Pointer[entry] // the last command
-	active atomic.Int64          // when it came, ms
-	queued atomic.Int32          // commands queued by MULTI, or -1
-	view   atomic.Pointer[shownClient]  // what CLIENT LIST shows and changes rarely
+	cmd    atomic.Pointer[command.Entry] // the last command
+	active atomic.Int64                  // when it came, ms
+	queued atomic.Int32                  // commands queued by MULTI, or -1
+	view   atomic.Pointer[shownClient]   // what CLIENT LIST shows and changes rarely
 	killed atomic.Bool
 
 	monitoring atomic.Bool
@@ -146,7 +150,7 @@ func (srv *Server) NewSession(peer, local string) *Session {
 	}
 	s.peek = s.readFrom
 	s.in = resp.NewReader(srv.inputLimits())
-	s.call.Client, s.call.View = s, newView(srv.catalog, (*sessionWitness)(s))
+	s.call.Client, s.call.View = s, keyspace.NewView(srv.catalog, (*sessionWitness)(s))
 	s.reset()
 	s.remark()
 	s.active.Store(s.born.UnixMilli())
@@ -162,8 +166,8 @@ func (s *Session) reset() {
 	s.noEvict, s.noTouch = false, false
 	s.endMulti()
 	s.stopListening()
-	s.user.Store(s.srv.users.standard)
-	s.setAuthed(s.srv.users.open())
+	s.user.Store(s.srv.users.Standard)
+	s.setAuthed(s.srv.users.Open())
 	s.publish()
 }
 
@@ -242,7 +246,7 @@ func (s *Session) Idle() {
 	s.inbox.release()
 	if s.waiter.Load() == nil { // otherwise who serves it may be using these
 		s.call.Args = nil
-		s.call.work.ids.release()
+		s.call.Work.Ids.Release()
 		s.outbox.release()
 	}
 }
@@ -254,7 +258,7 @@ func (s *Session) LastActive() int64 { return s.active.Load() }
 func (s *Session) Server() *Server { return s.srv }
 
 // sessionOf is the session that a command runs for.
-func sessionOf(c *Call) *Session { return c.Client.(*Session) }
+func sessionOf(c *command.Call) *Session { return c.Client.(*Session) }
 
 // InMulti implements Client.
 func (s *Session) InMulti() bool { return s.multi.on }

@@ -16,20 +16,20 @@ import (
 // A session turns bytes into replies: in the order of the commands, each once,
 // whether the store has to be waited for or not.
 
-// newPair is two sessions of one server.
-func newPair(t *testing.T, o firn.Options) (a, b *ours) {
+// NewPair is two sessions of one server.
+func NewPair(t *testing.T, o firn.Options) (a, b *ours) {
 	t.Helper()
 	srv := New(openStore(t, o), Options{})
 	return newOurs(t, srv), newOurs(t, srv)
 }
 
-// run sends inline commands at once, and returns their replies.
-func (o *ours) run(t testing.TB, commands ...string) string {
+// Run sends inline commands at once, and returns their replies.
+func (o *ours) Run(t testing.TB, commands ...string) string {
 	t.Helper()
 	return string(o.send(t, []byte(strings.Join(commands, "\r\n")+"\r\n")))
 }
 
-func check(t testing.TB, what, got, want string) {
+func Check(t testing.TB, what, got, want string) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
@@ -39,35 +39,35 @@ func check(t testing.TB, what, got, want string) {
 // lastTS is the timestamp of the session's last commit.
 func (o *ours) lastTS(t testing.TB) string {
 	t.Helper()
-	return strings.Trim(o.run(t, "LASTTS"), ":\r\n")
+	return strings.Trim(o.Run(t, "LASTTS"), ":\r\n")
 }
 
 func TestPipelinesAreAnsweredInOrder(t *testing.T) {
 	for _, memory := range []int64{0, -1} {
 		t.Run(fmt.Sprintf("memory=%d", memory), func(t *testing.T) {
-			a, _ := newPair(t, firn.Options{Memory: memory})
-			got := a.run(t, "GET k", "SET k 1", "INCR k", "GET k", "PING", "HSET k f v", "GET k", "NOSUCH", "SELECT 1", "GET k", "SET k x", "GET k", "SELECT 0", "GET k")
+			a, _ := NewPair(t, firn.Options{Memory: memory})
+			got := a.Run(t, "GET k", "SET k 1", "INCR k", "GET k", "PING", "HSET k f v", "GET k", "NOSUCH", "SELECT 1", "GET k", "SET k x", "GET k", "SELECT 0", "GET k")
 			want := "$-1\r\n+OK\r\n:2\r\n$1\r\n2\r\n+PONG\r\n-WRONGTYPE Operation against a key holding the wrong kind of value\r\n$1\r\n2\r\n" +
 				"-ERR unknown command 'NOSUCH', with args beginning with: \r\n+OK\r\n$-1\r\n+OK\r\n$1\r\nx\r\n+OK\r\n$1\r\n2\r\n"
-			check(t, "replies", got, want)
+			Check(t, "replies", got, want)
 		})
 	}
 }
 
 func TestInputMayComeInAnyPieces(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
+	a, b := NewPair(t, firn.Options{})
 	input := []byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\nhello\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\nMULTI\r\nINCR n\r\nGET k\r\nEXEC\r\n")
 	whole := string(a.send(t, input))
-	a.run(t, "FLUSHALL")
+	a.Run(t, "FLUSHALL")
 	var pieces []byte
 	for i := range input {
 		pieces = append(pieces, b.send(t, input[i:i+1])...)
 	}
-	check(t, "byte by byte", string(pieces), whole)
+	Check(t, "byte by byte", string(pieces), whole)
 }
 
 func TestLongPipelinesAreCutIntoBatches(t *testing.T) {
-	a, _ := newPair(t, firn.Options{Durability: firn.None})
+	a, _ := NewPair(t, firn.Options{Durability: firn.None})
 	const n = 3*maxUnits + 7
 	var input []byte
 	var want strings.Builder
@@ -75,11 +75,11 @@ func TestLongPipelinesAreCutIntoBatches(t *testing.T) {
 		input = resp.AppendCommand(input, []byte("INCR"), []byte("n"))
 		fmt.Fprintf(&want, ":%d\r\n", i+1)
 	}
-	check(t, "replies", string(a.send(t, input)), want.String())
+	Check(t, "replies", string(a.send(t, input)), want.String())
 }
 
 func TestBatchesWithLongRepliesAreCut(t *testing.T) {
-	a, _ := newPair(t, firn.Options{Durability: firn.None})
+	a, _ := NewPair(t, firn.Options{Durability: firn.None})
 	value := strings.Repeat("x", 1<<20)
 	a.tell(t, []byte("SET"), []byte("k"), []byte(value))
 	batches := 0
@@ -110,7 +110,7 @@ func TestBatchesWithLongRepliesAreCut(t *testing.T) {
 }
 
 func TestManyReadsAskForAFlush(t *testing.T) {
-	a, _ := newPair(t, firn.Options{Durability: firn.None})
+	a, _ := NewPair(t, firn.Options{Durability: firn.None})
 	a.tell(t, []byte("SET"), []byte("k"), bytes.Repeat([]byte("x"), 512<<10))
 	input := strings.Repeat("GET k\r\n", 10)
 	a.session.Fill(copy(a.session.Space(len(input)), input))
@@ -129,7 +129,7 @@ func TestManyReadsAskForAFlush(t *testing.T) {
 // TestFailedBatchesAreAnsweredWithTheError has the store refuse a batch: each
 // command gets the error, and commands after it run.
 func TestFailedBatchesAreAnsweredWithTheError(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
+	a, _ := NewPair(t, firn.Options{})
 	input := "SET k 1\r\nGET k\r\nCLIENT REPLY SKIP\r\nSET k 2\r\nPING\r\n"
 	a.session.Fill(copy(a.session.Space(len(input)), input))
 	for range 2 {
@@ -143,20 +143,20 @@ func TestFailedBatchesAreAnsweredWithTheError(t *testing.T) {
 		t.Fatalf("Run: got %d, want NeedInput", need)
 	}
 	full := "-MISCONF the disk is full: nothing was written\r\n"
-	check(t, "replies", string(a.session.Output()), full+full+"+PONG\r\n")
+	Check(t, "replies", string(a.session.Output()), full+full+"+PONG\r\n")
 	a.session.Sent(len(a.session.Output()))
-	check(t, "LASTTS", a.run(t, "LASTTS"), ":0\r\n")
+	Check(t, "LASTTS", a.Run(t, "LASTTS"), ":0\r\n")
 }
 
 func TestLastTSIsThatOfTheSessionsLastCommit(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
-	check(t, "before any write", a.run(t, "LASTTS"), ":0\r\n")
-	a.run(t, "SET k 1")
+	a, b := NewPair(t, firn.Options{})
+	Check(t, "before any write", a.Run(t, "LASTTS"), ":0\r\n")
+	a.Run(t, "SET k 1")
 	first := a.lastTS(t)
-	b.run(t, "SET k 2")
-	a.run(t, "GET k")
-	check(t, "after another's write", a.lastTS(t), first)
-	check(t, "AT LASTTS", a.run(t, "AT "+first+" GET k"), "$1\r\n1\r\n")
+	b.Run(t, "SET k 2")
+	a.Run(t, "GET k")
+	Check(t, "after another's write", a.lastTS(t), first)
+	Check(t, "AT LASTTS", a.Run(t, "AT "+first+" GET k"), "$1\r\n1\r\n")
 	if later := b.lastTS(t); later <= first {
 		t.Errorf("the later commit's timestamp: got %s, want more than %s", later, first)
 	}
@@ -185,42 +185,42 @@ func TestWatchSeesOthersWrites(t *testing.T) {
 		"inside another tx": {"SET k 1", "MULTI\r\nSET k 2\r\nEXEC", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, b := newPair(t, firn.Options{})
-			b.run(t, tt.before)
-			a.run(t, "WATCH k", "MULTI", "INCR n")
-			b.run(t, tt.meanwhile)
+			a, b := NewPair(t, firn.Options{})
+			b.Run(t, tt.before)
+			a.Run(t, "WATCH k", "MULTI", "INCR n")
+			b.Run(t, tt.meanwhile)
 			want := "*-1\r\n"
 			if tt.executed {
 				want = "*1\r\n:1\r\n"
 			}
-			check(t, "EXEC", a.run(t, "EXEC"), want)
-			check(t, "a second transaction", a.run(t, "MULTI", "EXEC"), "+OK\r\n*0\r\n")
+			Check(t, "EXEC", a.Run(t, "EXEC"), want)
+			Check(t, "a second transaction", a.Run(t, "MULTI", "EXEC"), "+OK\r\n*0\r\n")
 		})
 	}
 }
 
 func TestTransactionsHaveOneTimestamp(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	a.run(t, "MULTI", "SET a 1", "SET b 1", "HSET h f v", "EXEC")
+	a, _ := NewPair(t, firn.Options{})
+	a.Run(t, "MULTI", "SET a 1", "SET b 1", "HSET h f v", "EXEC")
 	ts := a.lastTS(t)
 	for _, key := range []string{"a", "b", "h"} {
-		if got := a.run(t, "KEYINFO "+key); !strings.Contains(got, "$2\r\nts\r\n:"+ts+"\r\n") {
+		if got := a.Run(t, "KEYINFO "+key); !strings.Contains(got, "$2\r\nts\r\n:"+ts+"\r\n") {
 			t.Errorf("KEYINFO %s: got %q, want ts %s", key, got, ts)
 		}
 	}
 }
 
 func TestReplySkipAndOff(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	got := a.run(t, "CLIENT REPLY SKIP", "SET k 1", "GET k", "CLIENT REPLY OFF", "INCR k", "GET k", "NOSUCH", "MULTI", "GET k", "EXEC", "CLIENT REPLY ON", "GET k")
-	check(t, "replies", got, "$1\r\n1\r\n+OK\r\n$1\r\n2\r\n")
+	a, _ := NewPair(t, firn.Options{})
+	got := a.Run(t, "CLIENT REPLY SKIP", "SET k 1", "GET k", "CLIENT REPLY OFF", "INCR k", "GET k", "NOSUCH", "MULTI", "GET k", "EXEC", "CLIENT REPLY ON", "GET k")
+	Check(t, "replies", got, "$1\r\n1\r\n+OK\r\n$1\r\n2\r\n")
 }
 
 func TestProtocolErrorsComeAfterTheRepliesBefore(t *testing.T) {
 	for _, before := range []string{"PING", "SET k 1", "GET k"} {
-		a, _ := newPair(t, firn.Options{})
+		a, _ := NewPair(t, firn.Options{})
 		want := map[string]string{"PING": "+PONG\r\n", "SET k 1": "+OK\r\n", "GET k": "$-1\r\n"}[before]
-		check(t, before, a.run(t, before, "*1", ":5"), want+"-ERR Protocol error: expected '$', got ':'\r\n")
+		Check(t, before, a.Run(t, before, "*1", ":5"), want+"-ERR Protocol error: expected '$', got ':'\r\n")
 		if need := a.session.Run(); need != NeedClose {
 			t.Errorf("Run: got %d, want NeedClose", need)
 		}
@@ -230,14 +230,14 @@ func TestProtocolErrorsComeAfterTheRepliesBefore(t *testing.T) {
 // TestWebRequestsEndTheSession: what a page makes a browser send is not obeyed.
 func TestWebRequestsEndTheSession(t *testing.T) {
 	for _, line := range []string{"POST / HTTP/1.1", "host: localhost"} {
-		a, b := newPair(t, firn.Options{})
-		check(t, line, a.run(t, "SET k 1", line, "SET k 2", "PING"), "+OK\r\n")
-		check(t, "GET", b.run(t, "GET k"), "$1\r\n1\r\n")
+		a, b := NewPair(t, firn.Options{})
+		Check(t, line, a.Run(t, "SET k 1", line, "SET k 2", "PING"), "+OK\r\n")
+		Check(t, "GET", b.Run(t, "GET k"), "$1\r\n1\r\n")
 	}
 }
 
 func TestNamesHaveALimit(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
+	a, _ := NewPair(t, firn.Options{})
 	long := strings.Repeat("x", 1<<20)
 	const want = "-ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB\r\n"
 	for _, words := range [][]string{
@@ -252,12 +252,12 @@ func TestNamesHaveALimit(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", words[0], got, want)
 		}
 	}
-	check(t, "DBSIZE", a.run(t, "DBSIZE"), ":0\r\n")
+	Check(t, "DBSIZE", a.Run(t, "DBSIZE"), ":0\r\n")
 }
 
 func TestQuitAnswersAndCloses(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
-	check(t, "replies", a.run(t, "SET k 1", "QUIT", "SET k 2"), "+OK\r\n+OK\r\n")
+	a, _ := NewPair(t, firn.Options{})
+	Check(t, "replies", a.Run(t, "SET k 1", "QUIT", "SET k 2"), "+OK\r\n+OK\r\n")
 	if need := a.session.Run(); need != NeedClose {
 		t.Errorf("Run: got %d, want NeedClose", need)
 	}
@@ -281,29 +281,29 @@ func TestPasswords(t *testing.T) {
 		{"a long command, later", "AUTH secret|*11", "+OK\r\n"},
 	} {
 		o := newOurs(t, srv)
-		check(t, tt.name, o.run(t, strings.Split(tt.commands, "|")...), tt.want)
+		Check(t, tt.name, o.Run(t, strings.Split(tt.commands, "|")...), tt.want)
 	}
 	o := newOurs(t, srv)
-	if got := o.run(t, "HELLO 2 AUTH default secret"); !strings.HasPrefix(got, "*14\r\n$6\r\nserver\r\n") {
+	if got := o.Run(t, "HELLO 2 AUTH default secret"); !strings.HasPrefix(got, "*14\r\n$6\r\nserver\r\n") {
 		t.Errorf("HELLO with AUTH: got %q", got)
 	}
 }
 
 func TestClientsSeeAndKillEachOther(t *testing.T) {
-	a, b := newPair(t, firn.Options{})
+	a, b := NewPair(t, firn.Options{})
 	hung := false
 	b.session.Hang = func() { hung = true }
-	b.run(t, "CLIENT SETNAME bee", "SELECT 3", "GET k")
-	list := a.run(t, "CLIENT LIST")
+	b.Run(t, "CLIENT SETNAME bee", "SELECT 3", "GET k")
+	list := a.Run(t, "CLIENT LIST")
 	if !strings.Contains(list, " name=bee ") || !strings.Contains(list, " db=3 ") || !strings.Contains(list, " cmd=get ") {
 		t.Errorf("CLIENT LIST: got %q, want bee on database 3", list)
 	}
-	id := strings.Trim(b.run(t, "CLIENT ID"), ":\r\n")
-	check(t, "CLIENT KILL", a.run(t, "CLIENT KILL ID "+id), ":1\r\n")
+	id := strings.Trim(b.Run(t, "CLIENT ID"), ":\r\n")
+	Check(t, "CLIENT KILL", a.Run(t, "CLIENT KILL ID "+id), ":1\r\n")
 	if need := b.session.Run(); !hung || need != NeedClose {
 		t.Errorf("killed: got hung=%t and %d, want true and NeedClose", hung, need)
 	}
-	check(t, "CLIENT KILL of oneself", a.run(t, "CLIENT KILL TYPE normal SKIPME no"), ":2\r\n")
+	Check(t, "CLIENT KILL of oneself", a.Run(t, "CLIENT KILL TYPE normal SKIPME no"), ":2\r\n")
 	if need := a.session.Run(); need != NeedClose {
 		t.Errorf("killed oneself: got %d, want NeedClose", need)
 	}
@@ -332,24 +332,24 @@ func TestErrorsAreShownOrHidden(t *testing.T) {
 
 // TestIdleSessionsStillWork gives the buffers back between commands.
 func TestIdleSessionsStillWork(t *testing.T) {
-	a, _ := newPair(t, firn.Options{})
+	a, _ := NewPair(t, firn.Options{})
 	for i := range 3 {
-		check(t, "INCR", a.run(t, "INCR n"), ":"+strconv.Itoa(i+1)+"\r\n")
+		Check(t, "INCR", a.Run(t, "INCR n"), ":"+strconv.Itoa(i+1)+"\r\n")
 		a.session.Idle()
 	}
 	// An unfinished command survives.
 	a.session.Fill(copy(a.session.Space(6), "GET n"))
 	a.pump(t)
 	a.session.Idle()
-	check(t, "GET", string(a.send(t, []byte("\r\n"))), "$1\r\n3\r\n")
+	Check(t, "GET", string(a.send(t, []byte("\r\n"))), "$1\r\n3\r\n")
 }
 
 // TestIdleSessionsKeepNoMessages: neither what they have sent nor what they
 // have heard.
 func TestIdleSessionsKeepNoMessages(t *testing.T) {
-	from, to := newPair(t, firn.Options{})
-	to.run(t, "SUBSCRIBE x")
-	from.run(t, "MULTI", "PUBLISH x "+strings.Repeat("m", 50_000), "EXEC")
+	from, to := NewPair(t, firn.Options{})
+	to.Run(t, "SUBSCRIBE x")
+	from.Run(t, "MULTI", "PUBLISH x "+strings.Repeat("m", 50_000), "EXEC")
 	if heard := to.take(t); len(heard) < 50_000 {
 		t.Fatalf("heard %d bytes, want the message", len(heard))
 	}
@@ -358,8 +358,8 @@ func TestIdleSessionsKeepNoMessages(t *testing.T) {
 	if sent, heard := cap(from.session.outbox.text), cap(to.session.inbox.buf); sent > 0 || heard > 0 {
 		t.Errorf("idle sessions hold %d and %d bytes, want none", sent, heard)
 	}
-	from.run(t, "PUBLISH x again")
-	check(t, "afterwards", string(to.take(t)), "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$5\r\nagain\r\n")
+	from.Run(t, "PUBLISH x again")
+	Check(t, "afterwards", string(to.take(t)), "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$5\r\nagain\r\n")
 }
 
 // TestIdleSessionsHoldNoBuffers: a page that was given back and is still
@@ -379,7 +379,7 @@ func TestIdleSessionsHoldNoBuffers(t *testing.T) {
 	all := make([]*ours, sessions)
 	for i := range all {
 		all[i] = newOurs(t, srv)
-		all[i].run(t, "PING", "SET k v", "GET k")
+		all[i].Run(t, "PING", "SET k v", "GET k")
 	}
 	for _, o := range all {
 		o.session.Idle()

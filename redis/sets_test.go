@@ -6,8 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/sets"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 )
@@ -31,7 +35,7 @@ func newCold(t testing.TB) *ours {
 // members is the texts of an array or a set.
 func (o *ours) members(t testing.TB, command string) []string {
 	t.Helper()
-	v, _, err := parseValue(o.tell(t, splitWords(t, command)...))
+	v, _, err := parseValue(o.tell(t, SplitWords(t, command)...))
 	if err != nil || v.mark != '*' && v.mark != '~' {
 		t.Fatalf("%s: got %q, want members", command, v.text)
 	}
@@ -95,7 +99,7 @@ func TestEveryMemberComesByChanceAndOnce(t *testing.T) {
 // TestHugeColdSetsAreNotLoaded: a question about a few members of a huge set
 // costs a few seeks.
 func TestHugeColdSetsAreNotLoaded(t *testing.T) {
-	const size = maxLoadedMembers + 1000
+	const size = sets.MaxLoadedMembers + 1000
 	o := newCold(t)
 	o.fillSet(t, "huge", size)
 	o.ask(t, "SADD small member:1 member:70 nosuch")
@@ -104,7 +108,7 @@ func TestHugeColdSetsAreNotLoaded(t *testing.T) {
 		"SINTER huge small", "SINTERCARD 2 huge small", "SDIFF small huge", "SMOVE huge small member:9", "SADD huge new", "SREM huge new",
 		"SSCAN huge 0",
 	} {
-		input := resp.AppendCommand(nil, splitWords(t, command)...)
+		input := resp.AppendCommand(nil, SplitWords(t, command)...)
 		if got := testing.AllocsPerRun(1, func() { o.exchange(t, input) }); got > size/10 {
 			t.Errorf("%s: got %v allocations, want a few", command, got)
 		}
@@ -129,7 +133,7 @@ func TestHugeColdSetsAreNotLoaded(t *testing.T) {
 
 func TestHotSetsGiveEveryMemberEquallyOften(t *testing.T) {
 	o := newPlain(t)
-	o.fillSet(t, "huge", maxLoadedMembers+1000)
+	o.fillSet(t, "huge", sets.MaxLoadedMembers+1000)
 	// One far from all others, which drawing by bytes would give half the time.
 	o.ask(t, "SADD huge zzz")
 	o.ask(t, "SINTERCARD 1 huge") // reads it all
@@ -140,34 +144,34 @@ func TestHotSetsGiveEveryMemberEquallyOften(t *testing.T) {
 		}
 	}
 	if came > 5 {
-		t.Errorf("one of %d members came %d times in 1,000", maxLoadedMembers+1001, came)
+		t.Errorf("one of %d members came %d times in 1,000", sets.MaxLoadedMembers+1001, came)
 	}
 }
 
 // TestPopsBringLargeCollectionsIntoMemory: what is popped from often is read by
 // the sweeper's goroutine, and found in memory then.
 func TestPopsBringLargeCollectionsIntoMemory(t *testing.T) {
-	const size = maxLoadedMembers + 1000
+	const size = sets.MaxLoadedMembers + 1000
 	o := newPlain(t)
 	srv := o.session.srv
 	o.fillSet(t, "huge", size)
 	wanted := false
-	for range 30 * size / loadOdds {
+	for range 30 * size / keyspace.LoadOdds {
 		o.ask(t, "SPOP huge")
-		if wanted = len(srv.catalog.warming.wanted) > 0; wanted {
+		if wanted = len(srv.catalog.Warming.Wanted) > 0; wanted {
 			break
 		}
 	}
 	if !wanted {
 		t.Fatal("nobody asked for the set")
 	}
-	r := <-srv.catalog.warming.wanted
-	srv.catalog.warming.wanted <- r
-	if err := srv.catalog.warmWanted(); err != nil {
+	r := <-srv.catalog.Warming.Wanted
+	srv.catalog.Warming.Wanted <- r
+	if err := srv.catalog.WarmWanted(); err != nil {
 		t.Fatal(err)
 	}
 	err := srv.store.View(func(s *firn.Snapshot) error {
-		if !s.Holds(r.index, r.prefix) {
+		if !s.Holds(r.Index, r.Prefix) {
 			t.Error("the set is not in memory")
 		}
 		return nil
@@ -196,14 +200,14 @@ func TestWritesThatChangeNothingWriteNothing(t *testing.T) {
 		"PFADD h a", "PFDEBUG ENCODING h",
 	} {
 		o.ask(t, command)
-		check(t, "the newest commit after "+command, o.lastTS(t), then)
+		Check(t, "the newest commit after "+command, o.lastTS(t), then)
 	}
 }
 
 // TestIntsetsEndWhereRedisEndsThem: with the 513th member, and then for good.
 func TestIntsetsEndWhereRedisEndsThem(t *testing.T) {
 	redis, o := startRedis(t)(), newPlain(t)
-	for _, n := range []int{defaultIntsetEntries, defaultIntsetEntries + 1} {
+	for _, n := range []int{keyspace.DefaultIntsetEntries, keyspace.DefaultIntsetEntries + 1} {
 		words := [][]byte{[]byte("SADD"), []byte("s")}
 		for i := range n {
 			words = append(words, fmt.Append(nil, i))
@@ -216,8 +220,8 @@ func TestIntsetsEndWhereRedisEndsThem(t *testing.T) {
 			"SDIFFSTORE d s nosuch", "OBJECT ENCODING d", "SADD few 0 1", "SDIFFSTORE d s few few few few", "OBJECT ENCODING d",
 			"SREM s 5", "OBJECT ENCODING s",
 		} {
-			got, want := o.ask(t, command), show(redis.tell(t, splitWords(t, command)...), ' ')
-			check(t, fmt.Sprintf("%s with %d members", command, n), got, want)
+			got, want := o.ask(t, command), show(redis.tell(t, SplitWords(t, command)...), ' ')
+			Check(t, fmt.Sprintf("%s with %d members", command, n), got, want)
 		}
 	}
 }
@@ -243,7 +247,7 @@ func TestHotQuestionsAboutSetsDoNotAllocate(t *testing.T) {
 	o.ask(t, "SADD s m n")
 	o.ask(t, "SMEMBERS s")
 	for _, command := range []string{"SISMEMBER s m", "SISMEMBER s x", "SMISMEMBER s m x", "SCARD s", "SCARD nosuch"} {
-		input := resp.AppendCommand(nil, splitWords(t, command)...)
+		input := resp.AppendCommand(nil, SplitWords(t, command)...)
 		if allocs := testing.AllocsPerRun(200, func() { o.exchange(t, input) }); allocs != 0 {
 			t.Errorf("%s\n got %v allocations\nwant none", command, allocs)
 		}

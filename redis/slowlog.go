@@ -7,30 +7,32 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
 // SLOWLOG.
-var slowlogCommands = []Command{{
-	Name: "SLOWLOG", Flags: Local, Group: "server", Since: "2.2.12", Complexity: "Depends on subcommand.",
+var slowlogCommands = []command.Command{{
+	Name: "SLOWLOG", Flags: command.Local, Group: "server", Since: "2.2.12", Complexity: "Depends on subcommand.",
 	Summary: "A container for slow log commands.",
-	Sub: []Command{
+	Sub: []command.Command{
 		{
-			Name: "GET", Args: "[count]", Max: 1, Flags: Local | Admin, Since: "2.2.12", Complexity: "O(N) where N is the number of entries returned",
+			Name: "GET", Args: "[count]", Max: 1, Flags: command.Local | command.Admin, Since: "2.2.12", Complexity: "O(N) where N is the number of entries returned",
 			Summary: "Returns the slow log's entries.",
 			Differs: "The command's name is shown in lower case.",
 			Run:     slowlogGet,
 		},
-		help,
+		command.Help,
 		{
-			Name: "LEN", Flags: Local | Admin, Since: "2.2.12", Complexity: "O(1)",
+			Name: "LEN", Flags: command.Local | command.Admin, Since: "2.2.12", Complexity: "O(1)",
 			Summary: "Returns the number of entries in the slow log.",
-			Run:     func(c *Call) error { c.Reply.Int(int64(sessionOf(c).srv.slow.count())); return nil },
+			Run:     func(c *command.Call) error { c.Reply.Int(int64(sessionOf(c).srv.slow.count())); return nil },
 		},
 		{
-			Name: "RESET", Flags: Local | Admin, Since: "2.2.12", Complexity: "O(1)",
+			Name: "RESET", Flags: command.Local | command.Admin, Since: "2.2.12", Complexity: "O(1)",
 			Summary: "Clears all entries from the slow log.",
-			Run:     func(c *Call) error { sessionOf(c).srv.slow.reset(); c.Reply.Simple("OK"); return nil },
+			Run:     func(c *command.Call) error { sessionOf(c).srv.slow.reset(); c.Reply.Simple("OK"); return nil },
 		},
 	},
 }}
@@ -121,7 +123,7 @@ func (l *slowLog) trim() {
 
 // slowWords is the command as the slow log shows it.
 func slowWords(u *unit) []string {
-	words := strings.Split(u.cmd.full, "|")
+	words := strings.Split(u.cmd.Full, "|")
 	total := len(words) + len(u.args)
 	for _, arg := range u.args {
 		if len(words) == maxSlowArgs-1 && total > maxSlowArgs {
@@ -162,7 +164,7 @@ func (l *slowLog) reset() {
 	l.entries = nil
 }
 
-func slowlogGet(c *Call) error {
+func slowlogGet(c *command.Call) error {
 	n := int64(usualSlowEntries)
 	if len(c.Args) == 1 {
 		count, ok := resp.ParseInt(c.Args[0])
@@ -180,7 +182,7 @@ func slowlogGet(c *Call) error {
 		c.Reply.Int(e.id)
 		c.Reply.Int(e.at.Unix())
 		c.Reply.Int(e.took.Microseconds())
-		replyStrings(&c.Reply, e.words)
+		command.ReplyStrings(&c.Reply, e.words)
 		c.Reply.BulkString(e.peer)
 		c.Reply.BulkString(e.name)
 	}

@@ -72,14 +72,14 @@ func (st *stats) reset() {
 // countKeys adds what the session's reads found, and did not find, to the
 // server's statistics.
 func (s *Session) countKeys() {
-	w := s.call.work
-	if w.hits != 0 {
-		s.srv.stats.hits.Add(w.hits)
-		w.hits = 0
+	w := s.call.Work
+	if w.Hits != 0 {
+		s.srv.stats.hits.Add(w.Hits)
+		w.Hits = 0
 	}
-	if w.misses != 0 {
-		s.srv.stats.misses.Add(w.misses)
-		w.misses = 0
+	if w.Misses != 0 {
+		s.srv.stats.misses.Add(w.Misses)
+		w.Misses = 0
 	}
 }
 
@@ -135,8 +135,8 @@ func (r *rates) reset() {
 // sample is the counters now.
 func (srv *Server) sample() rateSample {
 	now := rateSample{at: srv.opts.Now(), read: srv.stats.bytesIn.Load(), wrote: srv.stats.bytesOut.Load()}
-	for _, e := range srv.table.numbered {
-		now.calls += e.calls.Load()
+	for _, e := range srv.table.Numbered {
+		now.calls += e.Calls.Load()
 	}
 	return now
 }

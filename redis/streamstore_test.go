@@ -7,39 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/streams"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
 // What the conversations cannot see of streams: where they are kept, what
 // reading them costs, and what those get who have waited.
-
-func TestStreamDocumentsAreWhatTheCommentsSay(t *testing.T) {
-	e := newStreamEntry([][]byte{[]byte("f"), []byte("v")}, true)
-	if want := []byte{0x93, 0xc0, 0xc4, 1, 'f', 0xc4, 1, 'v'}; !bytes.Equal(e, want) {
-		t.Errorf("entry\n got % x\nwant % x", e, want)
-	}
-	for _, st := range []stream{
-		{},
-		{last: greatestID, first: streamID{0, 1}, deleted: greatestID, added: 1 << 62, nodes: 1},
-		{
-			last: streamID{1795248886164, 3}, first: streamID{1795248880000, 0}, deleted: streamID{5, 5}, added: 9, groups: 2, serial: 7, nodes: 3,
-			node: streamNode{streamID{1795248886000, 1}, streamID{1795248886164, 3}, 99, 4095, 1<<32 - 1}, head: streamNodeEnd{100, streamID{1795248880001, 9}},
-		},
-	} {
-		b := st.appendTo(nil)
-		got, err := parseStream(&keyDoc{Value: b})
-		if err != nil || got != st {
-			t.Errorf("stream\n got %+v, %v\nwant %+v", got, err, st)
-		}
-		for n := range b {
-			if _, err := parseStream(&keyDoc{Value: b[:n]}); !errors.Is(err, errDamaged) {
-				t.Errorf("%d bytes of % x\n got %v\nwant %v", n, b, err, errDamaged)
-			}
-		}
-	}
-}
 
 func TestStreamEntriesOfAnySizeComeBack(t *testing.T) {
 	for _, n := range []int{2, 14, 16, 18, 70_000} {
@@ -48,30 +27,30 @@ func TestStreamEntriesOfAnySizeComeBack(t *testing.T) {
 			for i := range fields {
 				fields[i] = bytes.Repeat([]byte{byte(i)}, i%3*(70_000/n))
 			}
-			value := newStreamEntry(fields, begins)
+			value := keyspace.NewStreamEntry(fields, begins)
 			if cap(value) != len(value) {
 				t.Errorf("%d fields: capacity %d, length %d", n, cap(value), len(value))
 			}
-			doc := &firn.Document{ID: string(streamID{1, 2}.appendKey(nil)), Value: value}
-			e, err := parseStreamEntry(doc, 0)
-			if err != nil || e.begins != begins || e.fields != n {
-				t.Fatalf("got %v with %d fields, %v\nwant %d", e.begins, e.fields, err, n)
+			doc := &firn.Document{ID: string(keyspace.StreamID{Ms: 1, Seq: 2}.AppendKey(nil)), Value: value}
+			e, err := keyspace.ParseStreamEntry(doc, 0)
+			if err != nil || e.Begins != begins || e.Fields != n {
+				t.Fatalf("got %v with %d fields, %v\nwant %d", e.Begins, e.Fields, err, n)
 			}
-			if again := e.begun(); begins && !bytes.Equal(again, value) {
+			if again := e.Begun(); begins && !bytes.Equal(again, value) {
 				t.Errorf("%d fields: marked again differs", n)
 			}
-			c, want := &Call{}, resp.Writer{}
+			c, want := &command.Call{}, resp.Writer{}
 			want.Array(2)
 			want.BulkString("1-2")
 			want.Array(n)
 			for _, b := range fields {
 				want.Bulk(b)
 			}
-			if err := replyEntry(&c.Reply, &e); err != nil || !bytes.Equal(c.Reply.Buf, want.Buf) {
+			if err := streams.ReplyEntry(&c.Reply, &e); err != nil || !bytes.Equal(c.Reply.Buf, want.Buf) {
 				t.Errorf("%d fields: %v, reply differs", n, err)
 			}
 			doc.Value = value[:len(value)-1]
-			if e, err := parseStreamEntry(doc, 0); err == nil && !errors.Is(replyEntry(&c.Reply, &e), errDamaged) {
+			if e, err := keyspace.ParseStreamEntry(doc, 0); err == nil && !errors.Is(streams.ReplyEntry(&c.Reply, &e), keyspace.ErrDamaged) {
 				t.Errorf("%d fields: cut short, got no error", n)
 			}
 		}
@@ -83,7 +62,7 @@ func fillStream(t *testing.T, o *ours, n int) {
 	t.Helper()
 	var input []byte
 	for i := range n {
-		input = resp.AppendCommand(input, splitWords(t, fmt.Sprintf("XADD s %d-1 f v", i+1))...)
+		input = resp.AppendCommand(input, SplitWords(t, fmt.Sprintf("XADD s %d-1 f v", i+1))...)
 		if len(input) > 8<<10 || i == n-1 {
 			o.send(t, input)
 			input = input[:0]
@@ -111,7 +90,7 @@ func TestStreamsCostWhatIsAskedFor(t *testing.T) {
 		few := func(commands ...string) {
 			t.Helper()
 			for _, command := range commands {
-				input := resp.AppendCommand(nil, splitWords(t, command)...)
+				input := resp.AppendCommand(nil, SplitWords(t, command)...)
 				if got := testing.AllocsPerRun(5, func() { o.exchange(t, input) }); got > fewAllocations {
 					t.Errorf("tail=%d: %s\n got %v allocations\nwant at most %d", tail, command, got, fewAllocations)
 				}
@@ -140,16 +119,16 @@ func TestStreamsCostWhatIsAskedFor(t *testing.T) {
 // runIn runs a command on a transaction, as one that has waited or not.
 func runIn(t *testing.T, o *ours, waited bool, text string) (reply string) {
 	t.Helper()
-	words := splitWords(t, text)
-	table := newTable(Commands())
-	e, args, err := table.resolve(words)
+	words := SplitWords(t, text)
+	table := command.NewTable(Commands())
+	e, args, err := table.Resolve(words)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = o.store.Update(t.Context(), func(tx *firn.Tx) error {
-		c := Call{Client: o.session, Cmd: &e.Command, Args: args, Waited: waited, View: newView(newCatalog(o.store, 1), nil)}
+	_, err = o.Store.Update(t.Context(), func(tx *firn.Tx) error {
+		c := command.Call{Client: o.session, Cmd: &e.Command, Args: args, Waited: waited, View: keyspace.NewView(keyspace.NewCatalog(o.Store, 1), nil)}
 		c.R, c.Operation = tx, e.Operation
-		if e.Flags&Writes != 0 {
+		if e.Flags&command.Writes != 0 {
 			c.Tx = tx
 		}
 		err := e.Run(&c)
@@ -191,7 +170,7 @@ func TestWaitedReadersGetAThousand(t *testing.T) {
 	for _, tt := range []struct {
 		waited bool
 		want   int
-	}{{false, 1100}, {true, blockedCount}} {
+	}{{false, 1100}, {true, streams.BlockedCount}} {
 		if got := strings.Count(runIn(t, o, tt.waited, "XREAD BLOCK 0 STREAMS s 0"), `"f"`); got != tt.want {
 			t.Errorf("waited %v\n got %d entries\nwant %d", tt.waited, got, tt.want)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/tuple"
 )
@@ -14,15 +16,15 @@ import (
 // The sweeper takes small steps, does not walk twice over what it has ended,
 // and misses nothing for that.
 
-func newSweeping(t *testing.T) (clocked, *Sweeper) {
+func newSweeping(t *testing.T) (clocked, *keyspace.Sweeper) {
 	clock := newFakeClock()
 	srv := New(openStore(t, firn.Options{Durability: firn.None, Now: clock.now}), Options{Now: clock.now})
 	return clocked{newOurs(t, srv), clock}, srv.Sweeper()
 }
 
-func (c clocked) sweepWith(t *testing.T, s *Sweeper) {
+func (c clocked) sweepWith(t *testing.T, s *keyspace.Sweeper) {
 	t.Helper()
-	if err := s.sweep(t.Context()); err != nil {
+	if err := s.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,22 +49,22 @@ func left(t *testing.T, store *firn.Store, x *firn.Index) (n int) {
 
 func TestSweeperGoesOnWhereItWas(t *testing.T) {
 	c, s := newSweeping(t)
-	for i := range 3 * sweepBatch {
+	for i := range 3 * keyspace.SweepBatch {
 		c.ask(t, fmt.Sprintf("SET k%03d v PX 1000", i))
 	}
 	c.advance(2 * time.Second)
 	for _, last := range []string{"k127", "k255", "k383"} {
-		s.batch = sweepBatch
-		if n, err := s.step(); n != sweepBatch || err != nil {
-			t.Fatalf("step: got %d keys, %v, want %d", n, err, sweepBatch)
+		s.Batch = keyspace.SweepBatch
+		if n, err := s.Step(); n != keyspace.SweepBatch || err != nil {
+			t.Fatalf("step: got %d keys, %v, want %d", n, err, keyspace.SweepBatch)
 		}
-		if !strings.HasSuffix(string(s.from), string(tuple.AppendBytes(nil, []byte(last)))) {
-			t.Errorf("the next step begins: got %q, want the entry of %s", s.from, last)
+		if !strings.HasSuffix(string(s.From), string(tuple.AppendBytes(nil, []byte(last)))) {
+			t.Errorf("the next step begins: got %q, want the entry of %s", s.From, last)
 		}
 	}
 	c.sweepWith(t, s)
 	c.expect(t, "DBSIZE", "(integer) 0")
-	if got := left(t, c.store, s.view.expiry); got != 0 {
+	if got := left(t, c.Store, s.View.Expiry); got != 0 {
 		t.Errorf("keys to end: got %d, want 0", got)
 	}
 }
@@ -74,8 +76,8 @@ func TestSweeperLooksFromNearNowOnceNothingIsDue(t *testing.T) {
 	c.expect(t, "SET a v PX 100", "OK", "PERSIST a", "(integer) 1")
 	c.advance(time.Minute)
 	c.sweepWith(t, s)
-	moment, _, err := tuple.TakeInt(s.from)
-	if want := c.now().Add(-sweepSlack).UnixMilli(); err != nil || moment != want {
+	moment, _, err := tuple.TakeInt(s.From)
+	if want := c.now().Add(-keyspace.SweepSlack).UnixMilli(); err != nil || moment != want {
 		t.Errorf("nothing is due before: got %d, %v, want %d", moment, err, want)
 	}
 }
@@ -100,7 +102,7 @@ func TestSweeperFindsWhatEndedBeforeItWasWritten(t *testing.T) {
 			}
 			c.advance(time.Millisecond)
 			c.sweepWith(t, s)
-			if got := left(t, c.store, s.view.expiry); got != 0 {
+			if got := left(t, c.Store, s.View.Expiry); got != 0 {
 				t.Errorf("keys that have expired and were not ended: got %d, want 0", got)
 			}
 		})
@@ -113,7 +115,7 @@ func TestSweeperEndsFieldsInSteps(t *testing.T) {
 	for h := range 3 {
 		key := "h" + strconv.Itoa(h)
 		c.ask(t, "HSET "+key+" stays v")
-		for f := range sweepBatch {
+		for f := range keyspace.SweepBatch {
 			field := fmt.Sprintf("f%d", f)
 			c.ask(t, "HSET "+key+" "+field+" v")
 			c.expect(t, fmt.Sprintf("HPEXPIRE %s %d FIELDS 1 %s", key, 100+f%3, field), "1) (integer) 1")
@@ -125,33 +127,12 @@ func TestSweeperEndsFieldsInSteps(t *testing.T) {
 	for _, key := range []string{"h0", "h1", "h2"} {
 		c.expect(t, "HGETALL "+key, "1) \"stays\"\n2) \"v\"", "HLEN "+key, "(integer) 1")
 	}
-	if got := left(t, c.store, s.view.byEnd); got != 1 {
+	if got := left(t, c.Store, s.View.ByEnd); got != 1 {
 		t.Errorf("fields to end: got %d, want the one that lives on", got)
 	}
 	c.advance(time.Hour)
 	c.sweepWith(t, s)
 	c.expect(t, "EXISTS h0 h1 h2", "(integer) 2")
-}
-
-func TestSweeperTakesFewerWhenAStepTakesLong(t *testing.T) {
-	s := &Sweeper{batch: sweepBatch}
-	for _, tt := range []struct {
-		took time.Duration
-		want int
-	}{
-		{sweepBudget + 1, sweepBatch / 2}, {sweepBudget, sweepBatch / 2}, {time.Second, sweepBatch / 4},
-		{sweepBudget / 4, sweepBatch / 2}, {0, sweepBatch}, {0, sweepBatch},
-	} {
-		if s.adapt(tt.took); s.batch != tt.want {
-			t.Errorf("after %v: got %d, want %d", tt.took, s.batch, tt.want)
-		}
-	}
-	for range 20 {
-		s.adapt(time.Second)
-	}
-	if s.batch != minSweepBatch {
-		t.Errorf("after many that took long: got %d, want %d", s.batch, minSweepBatch)
-	}
 }
 
 // TestExpiryIsJudgedAtTheMomentThatIsRead: a key is there at a moment at which
@@ -161,10 +142,10 @@ func TestExpiryIsJudgedAtTheMomentThatIsRead(t *testing.T) {
 	c.expect(t, "SET a v PX 10000", "OK", "HSET h f v g w", "(integer) 2", "HPEXPIRE h 10000 FIELDS 1 f", "1) (integer) 1", "SET stays v", "OK")
 	c.advance(4 * time.Second)
 	c.expect(t, "SET other v", "OK")
-	alive := strconv.FormatInt(int64(c.store.Bounds().Newest), 10)
+	alive := strconv.FormatInt(int64(c.Store.Bounds().Newest), 10)
 	c.advance(8 * time.Second)
 	c.expect(t, "SET other w", "OK")
-	ended := strconv.FormatInt(int64(c.store.Bounds().Newest), 10)
+	ended := strconv.FormatInt(int64(c.Store.Bounds().Newest), 10)
 	c.advance(time.Second)
 	for _, when := range []string{"before the sweep", "after it"} {
 		t.Log(when)

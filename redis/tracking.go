@@ -8,6 +8,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firndb/firn/redis/acl"
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -114,10 +117,10 @@ func (t *tracking) stop(s *Session) {
 
 // readKeys notes the keys of a command that has read them, if the client
 // wants to know when they change.
-func (s *Session) readKeys(c *Call, e *entry, args [][]byte) {
+func (s *Session) readKeys(c *command.Call, e *command.Entry, args [][]byte) {
 	state := &s.track
 	switch {
-	case !state.on || state.bcast || !e.readsKeys() || s.asof != 0:
+	case !state.on || state.bcast || !e.ReadsKeys() || s.asof != 0:
 		return
 	case state.optIn && !state.caching, state.optOut && state.caching:
 		return
@@ -126,17 +129,17 @@ func (s *Session) readKeys(c *Call, e *entry, args [][]byte) {
 	if snap, ok := c.R.(*firn.Snapshot); ok {
 		n.seen = snap.Timestamp()
 	}
-	var room [usualKeys]keyUse
-	uses, _ := e.appendKeyUses(room[:0], args)
+	var room [acl.UsualKeys]command.KeyUse
+	uses, _ := e.AppendKeyUses(room[:0], args)
 	for i := range uses {
-		s.outbox.add(n, uses[i].key, nil)
+		s.outbox.add(n, uses[i].Key, nil)
 	}
 }
 
 // ranTracked ends what CLIENT CACHING said, after the command behind it or
 // the transaction.
-func (s *Session) ranTracked(e *entry) {
-	if s.track.caching && !s.multi.on && !strings.HasPrefix(e.full, "client|") {
+func (s *Session) ranTracked(e *command.Entry) {
+	if s.track.caching && !s.multi.on && !strings.HasPrefix(e.Full, "client|") {
 		s.track.caching = false
 	}
 }

@@ -36,73 +36,73 @@ func invalidated(t testing.TB, b []byte) (keys []string) {
 // TestAWriteBetweenSnapshotAndReadIsTold has a read run on a snapshot that is
 // not the newest any more: nobody knew yet that the client reads the key.
 func TestAWriteBetweenSnapshotAndReadIsTold(t *testing.T) {
-	a, b := newPair(t, firn.Options{Durability: firn.None})
-	a.run(t, "HELLO 3", "CLIENT TRACKING ON")
-	b.run(t, "SET k old")
+	a, b := NewPair(t, firn.Options{Durability: firn.None})
+	a.Run(t, "HELLO 3", "CLIENT TRACKING ON")
+	b.Run(t, "SET k old")
 	input := "GET k\r\n"
 	a.session.Fill(copy(a.session.Space(len(input)), input))
 	if !a.session.fetch() {
 		t.Fatal("there is no command")
 	}
-	err := b.store.View(func(snap *firn.Snapshot) error {
+	err := b.Store.View(func(snap *firn.Snapshot) error {
 		if snap.Timestamp() == 0 {
 			t.Error("the snapshot has no timestamp")
 		}
-		b.run(t, "SET k new")
+		b.Run(t, "SET k new")
 		return a.session.readFrom(snap)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, "reply and invalidation", string(a.take(t)), "$3\r\nold\r\n>2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n")
+	Check(t, "reply and invalidation", string(a.take(t)), "$3\r\nold\r\n>2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n")
 	// With nothing in between nothing is told.
-	check(t, "reply alone", a.run(t, "GET k"), "$3\r\nnew\r\n")
-	check(t, "later", string(a.take(t)), "")
+	Check(t, "reply alone", a.Run(t, "GET k"), "$3\r\nnew\r\n")
+	Check(t, "later", string(a.take(t)), "")
 }
 
 func TestExpiredKeysAreInvalidated(t *testing.T) {
 	w, _ := newListened(t, "\"\"")
 	a := newOurs(t, w.session.srv)
-	a.run(t, "HELLO 3", "CLIENT TRACKING ON")
+	a.Run(t, "HELLO 3", "CLIENT TRACKING ON")
 	bcast := newOurs(t, w.session.srv)
-	bcast.run(t, "HELLO 3", "CLIENT TRACKING ON BCAST PREFIX swe")
-	w.run(t, "SET swept 1 PX 10", "SET over 1 PX 10")
-	a.run(t, "MGET swept over")
+	bcast.Run(t, "HELLO 3", "CLIENT TRACKING ON BCAST PREFIX swe")
+	w.Run(t, "SET swept 1 PX 10", "SET over 1 PX 10")
+	a.Run(t, "MGET swept over")
 	bcast.take(t)
 	w.advance(time.Second)
-	w.run(t, "SET over 2")
-	check(t, "overwritten", strings.Join(invalidated(t, a.take(t)), " "), "over")
-	if err := w.session.srv.Sweeper().sweep(t.Context()); err != nil {
+	w.Run(t, "SET over 2")
+	Check(t, "overwritten", strings.Join(invalidated(t, a.take(t)), " "), "over")
+	if err := w.session.srv.Sweeper().Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "swept", strings.Join(invalidated(t, a.take(t)), " "), "swept")
-	check(t, "swept, by prefix", strings.Join(invalidated(t, bcast.take(t)), " "), "swept")
+	Check(t, "swept", strings.Join(invalidated(t, a.take(t)), " "), "swept")
+	Check(t, "swept, by prefix", strings.Join(invalidated(t, bcast.take(t)), " "), "swept")
 }
 
 func TestTheTableOfTrackedKeysIsBounded(t *testing.T) {
-	a, b := newPair(t, firn.Options{Durability: firn.None})
-	b.run(t, "CONFIG SET tracking-table-max-keys 10")
-	a.run(t, "HELLO 3", "CLIENT TRACKING ON")
+	a, b := NewPair(t, firn.Options{Durability: firn.None})
+	b.Run(t, "CONFIG SET tracking-table-max-keys 10")
+	a.Run(t, "HELLO 3", "CLIENT TRACKING ON")
 	told := 0
 	for i := range 100 {
-		a.run(t, fmt.Sprintf("GET k%d", i))
+		a.Run(t, fmt.Sprintf("GET k%d", i))
 		told += len(invalidated(t, a.take(t)))
 	}
 	if _, keys, items, _ := a.session.srv.tracking.counts(); keys != 10 || items != 10 || told != 90 {
 		t.Errorf("got %d keys, %d items and %d invalidations, want 10, 10 and 90", keys, items, told)
 	}
-	b.run(t, "CONFIG SET tracking-table-max-keys 3")
+	b.Run(t, "CONFIG SET tracking-table-max-keys 3")
 	if n := len(invalidated(t, a.take(t))); n != 7 {
 		t.Errorf("a lower limit: got %d invalidations, want 7", n)
 	}
 }
 
 func TestReadersThatAreGoneDoNotPileUp(t *testing.T) {
-	a, _ := newPair(t, firn.Options{Durability: firn.None})
-	a.run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k")
+	a, _ := NewPair(t, firn.Options{Durability: firn.None})
+	a.Run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k")
 	for range 1000 {
 		gone := newOurs(t, a.session.srv)
-		gone.run(t, "CLIENT TRACKING ON", "GET k")
+		gone.Run(t, "CLIENT TRACKING ON", "GET k")
 		gone.session.Close()
 	}
 	if _, keys, items, _ := a.session.srv.tracking.counts(); keys != 1 || items > 64 {
@@ -146,7 +146,7 @@ func TestCopiesAreTheValues(t *testing.T) {
 		for i := range caches {
 			c := &cache{newOurs(t, srv), map[string]string{}}
 			caches[i] = c
-			c.run(t, "HELLO 3", "CLIENT TRACKING ON")
+			c.Run(t, "HELLO 3", "CLIENT TRACKING ON")
 			wg.Go(func() {
 				rng := seed.Rand(uint64(i))
 				writes := i < 2
@@ -163,7 +163,7 @@ func TestCopiesAreTheValues(t *testing.T) {
 					case writes && rng.IntN(2) == 0:
 						command = fmt.Sprintf("SET %s %d-%d", key, i, n)
 					}
-					c.apply(t, []byte(c.run(t, command)), key)
+					c.apply(t, []byte(c.Run(t, command)), key)
 				}
 				if writes {
 					writing.Add(-1)
@@ -173,11 +173,11 @@ func TestCopiesAreTheValues(t *testing.T) {
 		wg.Wait()
 		kept := 0
 		reader := newOurs(t, srv)
-		reader.run(t, "HELLO 3")
+		reader.Run(t, "HELLO 3")
 		for i, c := range caches {
 			c.apply(t, c.take(t), "")
 			for key, got := range c.copies {
-				v, _, _ := parseValue([]byte(reader.run(t, "GET "+key)))
+				v, _, _ := parseValue([]byte(reader.Run(t, "GET "+key)))
 				if kept++; got != v.text {
 					t.Errorf("memory=%d client %d: got %s = %q, want %q", memory, i, key, got, v.text)
 				}

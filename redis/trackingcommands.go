@@ -5,72 +5,74 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firndb/firn/redis/command"
+
 	"github.com/firndb/firn/resp"
 )
 
 // trackingCommands are subcommands of CLIENT: the server's part of a cache
 // that clients keep.
-var trackingCommands = []Command{
+var trackingCommands = []command.Command{
 	{
-		Name: "CACHING", Args: "YES | NO", Min: 1, Flags: Local, Since: "6.0.0", Complexity: "O(1)",
+		Name: "CACHING", Args: "YES | NO", Min: 1, Flags: command.Local, Since: "6.0.0", Complexity: "O(1)",
 		Summary: "Says whether the keys of the next command are tracked, in the modes OPTIN and OPTOUT.",
 		Run:     clientCaching,
 	},
 	{
-		Name: "GETREDIR", Flags: Local, Since: "6.0.0", Complexity: "O(1)",
+		Name: "GETREDIR", Flags: command.Local, Since: "6.0.0", Complexity: "O(1)",
 		Summary: "Returns the client that invalidations are redirected to; 0 if to none, -1 without tracking.",
 		Run:     clientGetRedir,
 	},
 	{
 		Name: "TRACKING", Args: "ON | OFF [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
-		Min: 1, Max: -1, Flags: Local, Since: "6.0.0", Complexity: "O(n), n the prefixes",
+		Min: 1, Max: -1, Flags: command.Local, Since: "6.0.0", Complexity: "O(n), n the prefixes",
 		Summary: "Tells the client when keys change that it has read.",
 		Differs: "SWAPDB invalidates all keys. Reads of the past are not tracked.",
 		Run:     clientTracking,
 	},
 	{
-		Name: "TRACKINGINFO", Flags: Local, Since: "6.2.0", Complexity: "O(1)",
+		Name: "TRACKINGINFO", Flags: command.Local, Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Returns what the client tracks, and how.",
 		Run:     clientTrackingInfo,
 	},
 }
 
 // parseTracking reads CLIENT TRACKING's options.
-func parseTracking(c *Call, args [][]byte) (want trackerState, err error) {
+func parseTracking(c *command.Call, args [][]byte) (want trackerState, err error) {
 	for len(args) > 0 {
 		taken := 1
 		switch {
-		case is(args[0], "REDIRECT") && len(args) > 1:
+		case command.Is(args[0], "REDIRECT") && len(args) > 1:
 			taken = 2
 			if want.redirect, err = parseRedirect(c, want.redirect, args[1]); err != nil {
 				return want, err
 			}
-		case is(args[0], "PREFIX") && len(args) > 1:
+		case command.Is(args[0], "PREFIX") && len(args) > 1:
 			taken = 2
 			want.prefixes = append(want.prefixes, string(args[1]))
-		case is(args[0], "BCAST"):
+		case command.Is(args[0], "BCAST"):
 			want.bcast = true
-		case is(args[0], "OPTIN"):
+		case command.Is(args[0], "OPTIN"):
 			want.optIn = true
-		case is(args[0], "OPTOUT"):
+		case command.Is(args[0], "OPTOUT"):
 			want.optOut = true
-		case is(args[0], "NOLOOP"):
+		case command.Is(args[0], "NOLOOP"):
 			want.noLoop = true
 		default:
-			return want, errSyntax
+			return want, command.ErrSyntax
 		}
 		args = args[taken:]
 	}
 	return want, nil
 }
 
-func parseRedirect(c *Call, before int64, arg []byte) (int64, error) {
+func parseRedirect(c *command.Call, before int64, arg []byte) (int64, error) {
 	if before != 0 {
 		return 0, resp.Error("ERR A client can only redirect to a single other client")
 	}
 	id, ok := resp.ParseInt(arg)
 	if !ok {
-		return 0, errNotInteger
+		return 0, command.ErrNotInteger
 	}
 	if sessionOf(c).srv.clients.find(id) == nil {
 		return 0, resp.Error("ERR The client ID you want redirect to does not exist")
@@ -78,22 +80,22 @@ func parseRedirect(c *Call, before int64, arg []byte) (int64, error) {
 	return id, nil
 }
 
-func clientTracking(c *Call) error {
+func clientTracking(c *command.Call) error {
 	want, err := parseTracking(c, c.Args[1:])
 	if err != nil {
 		return err
 	}
 	s := sessionOf(c)
 	switch {
-	case is(c.Args[0], "ON"):
+	case command.Is(c.Args[0], "ON"):
 		if err := want.check(&s.track); err != nil {
 			return err
 		}
 		s.srv.tracking.start(s, want)
-	case is(c.Args[0], "OFF"):
+	case command.Is(c.Args[0], "OFF"):
 		s.srv.tracking.stop(s)
 	default:
-		return errSyntax
+		return command.ErrSyntax
 	}
 	c.Reply.Simple("OK")
 	return nil
@@ -140,37 +142,37 @@ func checkPrefixes(prefixes, before []string) error {
 
 func overlap(a, which, b string) error {
 	return resp.Error(fmt.Sprintf("ERR Prefix '%s' overlaps with %s prefix '%s'. Prefixes for a single client must not overlap.",
-		cString([]byte(a), len(a)), which, cString([]byte(b), len(b))))
+		command.CString([]byte(a), len(a)), which, command.CString([]byte(b), len(b))))
 }
 
-func clientCaching(c *Call) error {
+func clientCaching(c *command.Call) error {
 	state := &sessionOf(c).track
 	switch {
 	case !state.on:
 		return resp.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
-	case is(c.Args[0], "YES"):
+	case command.Is(c.Args[0], "YES"):
 		if !state.optIn {
 			return resp.Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
 		}
-	case is(c.Args[0], "NO"):
+	case command.Is(c.Args[0], "NO"):
 		if !state.optOut {
 			return resp.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
 		}
 	default:
-		return errSyntax
+		return command.ErrSyntax
 	}
 	state.caching = true
 	c.Reply.Simple("OK")
 	return nil
 }
 
-func clientGetRedir(c *Call) error {
+func clientGetRedir(c *command.Call) error {
 	_, redirect := sessionOf(c).srv.tracking.shown(sessionOf(c))
 	c.Reply.Int(redirect)
 	return nil
 }
 
-func clientTrackingInfo(c *Call) error {
+func clientTrackingInfo(c *command.Call) error {
 	shown, redirect := sessionOf(c).srv.tracking.shown(sessionOf(c))
 	state := &sessionOf(c).track
 	flags := []string{"on"}
@@ -199,6 +201,6 @@ func clientTrackingInfo(c *Call) error {
 	c.Reply.BulkString("redirect")
 	c.Reply.Int(redirect)
 	c.Reply.BulkString("prefixes")
-	replyStrings(&c.Reply, slices.Sorted(slices.Values(state.prefixes)))
+	command.ReplyStrings(&c.Reply, slices.Sorted(slices.Values(state.prefixes)))
 	return nil
 }

@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
@@ -22,7 +25,7 @@ import (
 type waiter struct {
 	session *Session
 	unit    unit // its arguments are copies
-	kind    kind
+	kind    keyspace.Kind
 	nothing func(*resp.Writer)
 	named   int    // how many keys the command names
 	links   []link // its places, one for each key; none once the wait is over
@@ -43,19 +46,19 @@ const (
 
 // park makes the session wait for what a command wants. It is called in the
 // transaction in which the command found nothing.
-func (s *Session) park(u *unit, want *wait) {
-	args := want.args
+func (s *Session) park(u *unit, want *command.Wait) {
+	args := want.Args
 	if args == nil {
 		args = u.args
 	}
-	w := &waiter{session: s, kind: want.kind, named: len(want.keys), nothing: want.nothing}
+	w := &waiter{session: s, kind: want.Kind, named: len(want.Keys), nothing: want.Nothing}
 	w.unit = unit{cmd: u.cmd, args: keep(args), mute: u.mute}
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	s.waiter.Store(w)
-	s.srv.blocked.enter(w, s.db, want.keys)
-	if want.timeout > 0 {
-		w.timer = time.AfterFunc(want.timeout, func() { w.end(w.nothing) })
+	s.srv.blocked.enter(w, s.db, want.Keys)
+	if want.Timeout > 0 {
+		w.timer = time.AfterFunc(want.Timeout, func() { w.end(w.nothing) })
 	}
 }
 
@@ -172,7 +175,7 @@ func (w *waiter) serve(key string, tx *firn.Tx) (attempt, error) {
 // comes first: if a transaction brought several, others may have come before.
 func (w *waiter) argsFor(key string) [][]byte {
 	u := &w.unit
-	if w.kind == kindStream || len(w.links) < 2 {
+	if w.kind == keyspace.KindStream || len(w.links) < 2 {
 		return u.args
 	}
 	first, after, one := 0, 0, [][]byte{[]byte(key)}
@@ -211,13 +214,13 @@ func (w *waiter) decide(err error) {
 // runAgain runs a command that waited. found is false if it goes on waiting.
 func (s *Session) runAgain(u *unit, args [][]byte, tx *firn.Tx) (reply []byte, found bool, err error) {
 	c := s.callFor(u, args, tx, tx, nil)
-	c.Waited, c.patience = true, parksNow
+	c.Waited, c.Patience = true, command.ParksNow
 	err = u.cmd.Run(c)
-	reply, found = c.Reply.Buf, c.wants == nil
-	c.Reply.Buf, c.wants = nil, nil
+	reply, found = c.Reply.Buf, c.Wants == nil
+	c.Reply.Buf, c.Wants = nil, nil
 	switch {
 	case err != nil:
-		u.cmd.failed.Add(1)
+		u.cmd.Failed.Add(1)
 		return s.fail(nil, u, err), true, err
 	case u.mute:
 		reply = nil
@@ -225,20 +228,20 @@ func (s *Session) runAgain(u *unit, args [][]byte, tx *firn.Tx) (reply []byte, f
 	return reply, found, nil
 }
 
-func clientUnblock(c *Call) error {
+func clientUnblock(c *command.Call) error {
 	const unblocked = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
 	srv, failing := sessionOf(c).srv, false
 	switch {
 	case len(c.Args) > 2:
-		return wrongSubcommand("CLIENT", c.Cmd.Name)
-	case len(c.Args) == 2 && is(c.Args[1], "ERROR"):
+		return command.WrongSubcommand("CLIENT", c.Cmd.Name)
+	case len(c.Args) == 2 && command.Is(c.Args[1], "ERROR"):
 		failing = true
-	case len(c.Args) == 2 && !is(c.Args[1], "TIMEOUT"):
+	case len(c.Args) == 2 && !command.Is(c.Args[1], "TIMEOUT"):
 		return resp.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 	}
 	id, ok := resp.ParseInt(c.Args[0])
 	if !ok {
-		return errNotInteger
+		return command.ErrNotInteger
 	}
 	done := false
 	if other := srv.clients.find(id); other != nil {
@@ -253,6 +256,6 @@ func clientUnblock(c *Call) error {
 	if done && failing {
 		srv.stats.countError(unblocked)
 	}
-	replyFlag(c, done)
+	command.ReplyFlag(c, done)
 	return nil
 }

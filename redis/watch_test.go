@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
 )
 
@@ -24,29 +26,29 @@ func TestWatchAndTheSweeper(t *testing.T) {
 		"expired, then another instead": {"SELECT 1|SET k 1|SELECT 0|expire|WATCH|SWAPDB 0 1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, b := newPair(t, firn.Options{})
+			a, b := NewPair(t, firn.Options{})
 			life := "20"
 			if strings.HasPrefix(tt.script, "WATCH") {
 				life = "500" // it must live until then
 			}
-			b.run(t, "SET k 1 PX "+life)
+			b.Run(t, "SET k 1 PX "+life)
 			for _, step := range strings.Split(tt.script, "|") {
 				switch step {
 				case "WATCH":
-					check(t, "WATCH", a.run(t, "WATCH k", "MULTI", "PING"), "+OK\r\n+OK\r\n+QUEUED\r\n")
+					Check(t, "WATCH", a.Run(t, "WATCH k", "MULTI", "PING"), "+OK\r\n+OK\r\n+QUEUED\r\n")
 				case "expire":
-					for b.run(t, "EXISTS k") != ":0\r\n" {
+					for b.Run(t, "EXISTS k") != ":0\r\n" {
 						continue
 					}
 				case "sweep":
-					if _, err := NewSweeper(a.store).step(); err != nil {
+					if _, err := keyspace.NewSweeper(a.Store).Step(); err != nil {
 						t.Fatal(err)
 					}
 				default:
-					b.run(t, step)
+					b.Run(t, step)
 				}
 			}
-			check(t, "EXEC", a.run(t, "EXEC"), map[bool]string{true: "*1\r\n+PONG\r\n", false: "*-1\r\n"}[tt.executed])
+			Check(t, "EXEC", a.Run(t, "EXEC"), map[bool]string{true: "*1\r\n+PONG\r\n", false: "*-1\r\n"}[tt.executed])
 		})
 	}
 }

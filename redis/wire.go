@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/hll"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
@@ -68,20 +69,7 @@ var causes = []struct {
 	{schema.ErrSize, "ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB", true},
 	{firn.ErrCompacted, "COMPACTED that moment can no longer be read", true},
 	{firn.ErrFuture, "FUTURE that moment has not come", true},
-}
-
-// unknownCommand is the error for a name that is not in the table, with the
-// first 128 bytes of what came after it, as Redis shows it.
-func unknownCommand(words [][]byte) resp.Error {
-	var args strings.Builder
-	for _, word := range words[1:] {
-		if args.Len() >= 128 {
-			break
-		}
-		fmt.Fprintf(&args, "'%s' ", cString(word, 128-args.Len()))
-	}
-	return resp.Error(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s",
-		cString(words[0], 128), args.String()))
+	{hll.ErrDamaged, "INVALIDOBJ Corrupted HLL object detected", true},
 }
 
 // errWebRequest ends a client that speaks HTTP, without a word.
@@ -94,33 +82,8 @@ func isWebRequest(name []byte) bool {
 	return bytes.EqualFold(name, []byte("POST")) || bytes.EqualFold(name, []byte("Host:"))
 }
 
-func unknownSubcommand(container string, word []byte) resp.Error {
-	return resp.Error(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.",
-		cString(word, 128), strings.ToUpper(container)))
-}
-
-// wrongSubcommand is the answer to arguments that a subcommand does not take.
-func wrongSubcommand(container, name string) resp.Error {
-	return resp.Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try " + container + " HELP.")
-}
-
-func wrongArity(name string) resp.Error {
-	return resp.Error("ERR wrong number of arguments for '" + name + "' command")
-}
-
 // execAbort is the error of an EXEC that is itself refused.
 func execAbort(err error) resp.Error {
 	text, _ := wire(err)
 	return resp.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(text, "ERR "))
-}
-
-// cString is what C's %.*s prints of b: up to n bytes, and none from a NUL on.
-func cString(b []byte, n int) []byte { return cutAtZero(b[:min(n, len(b))]) }
-
-// cutAtZero is b up to its first zero byte: where text ends in C.
-func cutAtZero(b []byte) []byte {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		return b[:i]
-	}
-	return b
 }

@@ -1,12 +1,16 @@
 package redis
 
+import (
+	"github.com/firndb/firn/redis/keyspace"
+)
+
 // sessionWitness is a session as the witness of its commands.
 type sessionWitness Session
 
 // Changed implements Witness: those who track the key are told.
 func (w *sessionWitness) Changed(_ int, key []byte) {
 	switch s := (*Session)(w); {
-	case s.srv.catalog.trackers.Load() == 0:
+	case s.srv.catalog.Trackers.Load() == 0:
 	case key == nil:
 		s.outbox.add(note{what: noteFlush}, nil, nil)
 	default:
@@ -16,7 +20,7 @@ func (w *sessionWitness) Changed(_ int, key []byte) {
 
 // Event implements Witness: those who listen are told, once the transaction
 // is committed.
-func (w *sessionWitness) Event(db int, class eventClass, event string, key []byte) {
+func (w *sessionWitness) Event(db int, class keyspace.EventClass, event string, key []byte) {
 	(*Session)(w).outbox.add(note{what: noteEvent, class: class, event: event, db: db}, key, nil)
 }
 
@@ -35,7 +39,7 @@ func (w *sessionWitness) Awaited(db int, key []byte) {
 
 // Missed implements Witness: a keymiss event is told.
 func (w *sessionWitness) Missed(db int, key []byte) {
-	if eventClass(w.srv.catalog.events.Load())&eventMiss != 0 && w.asof == 0 {
-		w.Event(db, eventMiss, "keymiss", key)
+	if keyspace.EventClass(w.srv.catalog.Events.Load())&keyspace.EventMiss != 0 && w.asof == 0 {
+		w.Event(db, keyspace.EventMiss, "keymiss", key)
 	}
 }

@@ -36,7 +36,7 @@ func benchmarkZSet(b *testing.B, memory int64, n int) {
 				if strings.Contains(command, "%") {
 					text = fmt.Sprintf(command, i*7919%n)
 				}
-				inputs[i] = resp.AppendCommand(nil, splitWords(b, text)...)
+				inputs[i] = resp.AppendCommand(nil, SplitWords(b, text)...)
 			}
 			i := 0
 			for b.Loop() {
@@ -62,7 +62,7 @@ func BenchmarkZSetQueue(b *testing.B) {
 					if strings.Contains(pop, "%") {
 						text = fmt.Sprintf(pop, i%n)
 					}
-					o.exchange(b, resp.AppendCommand(nil, splitWords(b, text)...))
+					o.exchange(b, resp.AppendCommand(nil, SplitWords(b, text)...))
 					if i++; i%n == 0 {
 						b.StopTimer()
 						o.addRange(b, "q", 0, n)

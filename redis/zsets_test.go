@@ -1,16 +1,18 @@
 package redis
 
 import (
-	"bytes"
 	"fmt"
-	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
+
+	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/zsets"
+
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -56,78 +58,34 @@ func (o *ours) addRange(t testing.TB, key string, from, to int) {
 	}
 }
 
-func TestScoresSortAsTheirEntries(t *testing.T) {
-	u := appendUID(nil, uid{7, 1})
-	var last string
-	for _, m := range []struct {
-		score  float64
-		member string
-	}{
-		{math.Inf(-1), "z"}, {-2.5, "b"}, {-1, ""}, {-1, "a"}, {math.Copysign(0, -1), "a"}, {0, "a\x00"}, {math.Copysign(0, -1), "a\x00b"},
-		{0, "ab"}, {1e-300, "a"}, {1, "a"}, {1, "a\xff"}, {1, "\xff"}, {math.Inf(1), ""},
-	} {
-		id := string(tuple.AppendString(bytes.Clone(u), m.member))
-		var keys []string
-		scoreKeys(id, appendScore(nil, m.score), func(key []byte) { keys = append(keys, string(key)) })
-		if len(keys) != 1 || keys[0] <= last {
-			t.Fatalf("entries of %v %q:\n got %q\nwant one behind %q", m.score, m.member, keys, last)
-		}
-		last = keys[0]
-		got, err := parseEntry(last, len(u))
-		if err != nil || got.member != m.member || math.Float64bits(got.score) != math.Float64bits(m.score) {
-			t.Errorf("entry of %v %q:\n got %+v, %v\nwant the same", m.score, m.member, got, err)
-		}
-	}
-}
-
-func TestDamagedScoresAreErrors(t *testing.T) {
-	scoreKeys("\x10", appendScore(nil, 1), func(key []byte) { t.Errorf("entry of a damaged id:\n got %q\nwant none", key) })
-	scoreKeys(string(appendUID(nil, uid{1, 1})), []byte("x"), func(key []byte) { t.Errorf("entry of a damaged score:\n got %q\nwant none", key) })
-	for _, value := range [][]byte{nil, {1}, make([]byte, 9), appendScore(nil, math.NaN())} {
-		if _, ok := parseScore(value); ok {
-			t.Errorf("score %x:\n got one\nwant none", value)
-		}
-	}
-	for _, key := range []string{"", "\x10a\x00", string(tuple.AppendFloat(nil, 1)), string(tuple.AppendString(tuple.AppendFloat(nil, 1), "a")) + "x"} {
-		if m, err := parseEntry(key, 0); err == nil {
-			t.Errorf("entry %q:\n got %v\nwant an error", key, m)
-		}
-	}
-	for _, note := range []string{"", "\x92", "\x92\xc4\x00\xc0", "\x92\xc4\x00\xc4\x00x", "\x93"} {
-		if e, err := parseZSetEnds(&keyDoc{Value: []byte(note)}); err == nil {
-			t.Errorf("note %x:\n got %v\nwant an error", note, e)
-		}
-	}
-}
-
 // ends reads what a sorted set knows of its ends: the members there, "" where
 // it knows none.
 func (o *ours) ends(t *testing.T, key string) (low, high string) {
 	t.Helper()
-	var e zsetEnds
-	err := o.store.View(func(snap *firn.Snapshot) error {
-		c := newView(newCatalog(o.store, 16), nil)
+	var e keyspace.ZSetEnds
+	err := o.Store.View(func(snap *firn.Snapshot) error {
+		c := keyspace.NewView(keyspace.NewCatalog(o.Store, 16), nil)
 		c.R = snap
-		k, _, err := c.find([]byte(key))
+		k, _, err := c.Find([]byte(key))
 		if err == nil {
-			e, err = parseZSetEnds(&k)
+			e, err = keyspace.ParseZSetEnds(&k)
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !e.known {
+	if !e.Known {
 		return "", ""
 	}
 	name := func(place []byte) string {
-		m, err := parseEntry(string(place), 0)
+		m, err := keyspace.ParseEntry(string(place), 0)
 		if err != nil {
 			return fmt.Sprintf("%q", place)
 		}
-		return m.member
+		return m.Member
 	}
-	return name(e.low), name(e.high)
+	return name(e.Low), name(e.High)
 }
 
 func TestEndsFollowTheMembers(t *testing.T) {
@@ -147,7 +105,7 @@ func TestEndsFollowTheMembers(t *testing.T) {
 		{"ZREMRANGEBYRANK z -2 -1", "e", "b"},
 		{"ZREM z e", "b", "b"},
 		{"ZADD z 5 b", "b", "b"},
-		{"ZADD z 5 " + long, "b", fmt.Sprintf("%q", string(tuple.AppendFloat(nil, 5))+"\x10"+long[:maxEndBytes-10])},
+		{"ZADD z 5 " + long, "b", fmt.Sprintf("%q", string(tuple.AppendFloat(nil, 5))+"\x10"+long[:keyspace.MaxEndBytes-10])},
 		{"ZREM z " + long, "b", "b"},
 		{"ZREM z b", "", ""},
 		{"ZADD z 1 fresh", "", ""},
@@ -175,7 +133,7 @@ func TestHistoryShowsSortedSets(t *testing.T) {
 	o := newZSets(t, firn.Options{})
 	o.ask(t, "ZADD z 2 b 1 a")
 	got := render(o.tell(t, []byte("HISTORY"), []byte("GETAT"), []byte("z"), []byte("now")))
-	if want := render(o.tell(t, splitWords(t, "ZRANGE z 0 -1 WITHSCORES")...)); got != want {
+	if want := render(o.tell(t, SplitWords(t, "ZRANGE z 0 -1 WITHSCORES")...)); got != want {
 		t.Errorf("HISTORY GETAT:\n got %s\nwant %s", got, want)
 	}
 }
@@ -189,8 +147,8 @@ func TestHostileCountsAreRefused(t *testing.T) {
 		}
 	}
 	member := strings.Repeat("x", schema.MaxIDBytes)
-	if got := render(o.tell(t, []byte("ZADD"), []byte("z"), []byte("1"), []byte(member))); got != "(error) "+string(errMemberLength) {
-		t.Errorf("a long member:\n got %s\nwant %s", got, errMemberLength)
+	if got := render(o.tell(t, []byte("ZADD"), []byte("z"), []byte("1"), []byte(member))); got != "(error) "+string(keyspace.ErrMemberLength) {
+		t.Errorf("a long member:\n got %s\nwant %s", got, keyspace.ErrMemberLength)
 	}
 	if got := render(o.tell(t, []byte("ZSCORE"), []byte("z"), []byte(member))); got != "(nil)" {
 		t.Errorf("a long member's score:\n got %s\nwant (nil)", got)
@@ -199,9 +157,9 @@ func TestHostileCountsAreRefused(t *testing.T) {
 
 func TestRandomMembersOfAColdSetAreDifferent(t *testing.T) {
 	o := newZSets(t, firn.Options{Memory: -1})
-	o.addRange(t, "z", 0, 3*smallZSet)
-	for _, count := range []int{1, 10, fewRandom, fewRandom + 1, 3 * smallZSet, 4 * smallZSet} {
-		v, _, err := parseValue(o.tell(t, splitWords(t, fmt.Sprintf("ZRANDMEMBER z %d", count))...))
+	o.addRange(t, "z", 0, 3*keyspace.SmallZSet)
+	for _, count := range []int{1, 10, zsets.FewRandom, zsets.FewRandom + 1, 3 * keyspace.SmallZSet, 4 * keyspace.SmallZSet} {
+		v, _, err := parseValue(o.tell(t, SplitWords(t, fmt.Sprintf("ZRANDMEMBER z %d", count))...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,11 +167,11 @@ func TestRandomMembersOfAColdSetAreDifferent(t *testing.T) {
 		for _, e := range v.elements {
 			distinct[e.text] = true
 		}
-		if want := min(count, 3*smallZSet); len(v.elements) != want || len(distinct) != want {
+		if want := min(count, 3*keyspace.SmallZSet); len(v.elements) != want || len(distinct) != want {
 			t.Errorf("ZRANDMEMBER z %d:\n got %d members, %d different\nwant %d", count, len(v.elements), len(distinct), want)
 		}
 	}
-	if v, _, _ := parseValue(o.tell(t, splitWords(t, "ZRANDMEMBER z -20 WITHSCORES")...)); len(v.elements) != 40 {
+	if v, _, _ := parseValue(o.tell(t, SplitWords(t, "ZRANDMEMBER z -20 WITHSCORES")...)); len(v.elements) != 40 {
 		t.Errorf("ZRANDMEMBER z -20 WITHSCORES:\n got %d elements\nwant 40", len(v.elements))
 	}
 }
@@ -256,7 +214,7 @@ func TestHotSortedSetReadsAllocateLittle(t *testing.T) {
 		command string
 		most    float64
 	}{{"ZSCORE z m0000001", 0}, {"ZCARD z", 0}, {"ZSCORE nosuch a", 0}, {"ZRANK z m0000001", 20}, {"ZRANGE z 0 9", 25}} {
-		input := resp.AppendCommand(nil, splitWords(t, tt.command)...)
+		input := resp.AppendCommand(nil, SplitWords(t, tt.command)...)
 		if got := testing.AllocsPerRun(200, func() { o.exchange(t, input) }); got > tt.most {
 			t.Errorf("%s\n got %v allocations\nwant at most %v", tt.command, got, tt.most)
 		}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"go.uber.org/goleak"
 
 	"github.com/firndb/firn"
@@ -48,7 +50,7 @@ func start(t *testing.T, o Options, ro redis.Options) *running {
 // all tests.
 func startOn(t *testing.T, o Options, ro redis.Options, so firn.Options) *running {
 	t.Helper()
-	so.Tables, so.Durability, so.MaxQueue = redis.Tables(), firn.None, 1<<20
+	so.Tables, so.Durability, so.MaxQueue = keyspace.Tables(), firn.None, 1<<20
 	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), so)
 	if err != nil {
 		t.Fatal(err)
@@ -430,7 +432,7 @@ func TestListenRefusesWhatIsTaken(t *testing.T) {
 
 // TestAnyConnCanBeServed uses a pipe in memory.
 func TestAnyConnCanBeServed(t *testing.T) {
-	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), firn.Options{Tables: redis.Tables()})
+	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), firn.Options{Tables: keyspace.Tables()})
 	if err != nil {
 		t.Fatal(err)
 	}

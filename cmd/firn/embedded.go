@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/redis"
 	"github.com/firndb/firn/schema"
 )
 
@@ -24,7 +25,7 @@ func openToRead(path string) (*firn.Store, error) {
 	if err := exists(path); err != nil {
 		return nil, err
 	}
-	store, err := firn.Open(path, firn.Options{ReadOnly: true, Tables: redis.Tables()})
+	store, err := firn.Open(path, firn.Options{ReadOnly: true, Tables: keyspace.Tables()})
 	if errors.Is(err, firn.ErrTable) {
 		store, err = firn.Open(path, firn.Options{ReadOnly: true})
 	}
@@ -37,7 +38,7 @@ func openToRead(path string) (*firn.Store, error) {
 // hasKeys says whether a server has made the store.
 func hasKeys(store *firn.Store) bool {
 	there := store.Tables()
-	return !slices.ContainsFunc(redis.Tables()[:2], func(t firn.TableSpec) bool {
+	return !slices.ContainsFunc(keyspace.Tables()[:2], func(t firn.TableSpec) bool {
 		return !slices.Contains(there, t.Name) || len(t.Indexes) > 0 && store.Table(t.Name).Index(t.Indexes[0].Name) == nil
 	})
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/spf13/cobra"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/redis"
 )
 
 func checkCommand() *cobra.Command {
@@ -46,7 +47,7 @@ func reindexCommand() *cobra.Command {
 			}
 			var first firn.Timestamp
 			tell := isTerminal(c.ErrOrStderr())
-			err := firn.Reindex(args[0], redis.Tables(), func(at, last firn.Timestamp) {
+			err := firn.Reindex(args[0], keyspace.Tables(), func(at, last firn.Timestamp) {
 				if first == 0 {
 					first = at
 				}

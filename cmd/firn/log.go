@@ -9,10 +9,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/spf13/cobra"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/redis"
 )
 
 // logQuery is what firn log is asked for.
@@ -51,7 +52,7 @@ func logCommand() *cobra.Command {
 // program's own document.
 type logLine struct {
 	ts     firn.Timestamp
-	change redis.Change
+	change keyspace.Change
 	table  string
 	author firn.Author
 }
@@ -116,20 +117,20 @@ func eachChange(store *firn.Store, since, until firn.Timestamp, fn func(logLine)
 // is nothing.
 func logMeaning(store *firn.Store, since firn.Timestamp) (func(table string, doc *firn.Document) (l logLine, ok bool, err error), error) {
 	servers := map[string]bool{} // tables that Redis's types live in
-	changes := &redis.Changes{}
+	changes := &keyspace.Changes{}
 	if hasKeys(store) {
-		for _, t := range redis.Tables() {
+		for _, t := range keyspace.Tables() {
 			servers[t.Name] = true
 		}
 		var err error
-		if changes, err = redis.NewChanges(store, since); err != nil {
+		if changes, err = keyspace.NewChanges(store, since); err != nil {
 			return nil, err
 		}
 	}
 	return func(table string, doc *firn.Document) (l logLine, ok bool, err error) {
 		l = logLine{ts: doc.TS, table: table}
 		if !servers[table] {
-			l.change = redis.Change{DB: -1, Key: []byte(doc.ID), Type: "document", Deleted: doc.Deleted}
+			l.change = keyspace.Change{DB: -1, Key: []byte(doc.ID), Type: "document", Deleted: doc.Deleted}
 			return l, true, nil
 		}
 		l.table = ""

@@ -12,6 +12,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -198,7 +200,7 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	}
 	defer sockets.Close()
 	store, err := firn.Open(s.path, firn.Options{
-		Tables:      redis.Tables(),
+		Tables:      keyspace.Tables(),
 		Durability:  firn.Durability(s.fsync),
 		Memory:      storeMemory(int64(s.memory)),
 		Retention:   time.Duration(s.retention),

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"time"
+
+	"github.com/firndb/firn/redis/keyspace"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+// Flags says what a command is allowed and known to do. COMMAND INFO's flags
+// follow from it.
+type Flags uint32
+
+// What a command may do.
+const (
+	Writes   Flags = 1 << iota // runs in a transaction and may change data
+	Local                      // concerns the session or the server: gets no data
+	Fast                       // constant or logarithmic time
+	Admin                      // for operators
+	NoAuth                     // allowed before AUTH
+	NoMulti                    // refused inside MULTI
+	NoQueue                    // runs at once inside MULTI (EXEC, DISCARD, …)
+	Random                     // its reply depends on chance
+	ReadOnly                   // reads data; the default of a command that is neither Writes nor Local
+	PubSub                     // allowed to a RESP2 subscriber
+	Skip                       // kept out of MONITOR and SLOWLOG (AUTH)
+	OwnName                    // one of Firn's own commands
+	Blocks                     // may wait for a key: see Call.wait
+)
+
+// Keys says where a command's keys are, in Redis's terms: the position of the
+// first key (1 is the first argument), of the last (negative counts from the
+// end), and the step between keys. The zero value means no keys.
+type Keys struct{ First, Last, Step int }
+
+// Command is one entry of the command table. Arity errors, COMMAND INFO and
+// DOCS, docs/commands.md, refusal in read-only contexts and AT support follow
+// from it.
+type Command struct {
+	Name       string // upper case
+	Args       string // its syntax after the name, as documentation shows it
+	Min        int    // fewest arguments after the name
+	Max        int    // most; 0 means Min, negative means any number
+	Flags      Flags
+	Keys       Keys   // keys at fixed places
+	KeyCount   int    // position of the argument that says how many keys follow it; 0: none does
+	KeysAfter  string // upper case: after this word come keys, and then as many other arguments (STREAMS)
+	StoreAfter string // upper case: after each such word comes one key that is written (STORE)
+	Group      string // Redis's group: string, hash, generic, connection, …
+	Since      string // the Redis version that brought it; Firn's for its own
+	Complexity string
+	Summary    string // one sentence
+	Differs    string // how it differs from Redis, where it does
+	Operation  string // what history calls what it writes; empty: Name
+	Run        func(*Call) error
+	Sub        []Command // subcommands of a container; Run is nil then
+}
+
+// Call is one command being run. Reply is thrown away if Run fails, so a
+// client never sees half an answer.
+type Call struct {
+	*keyspace.View
+	Client Client
+	Cmd    *Command
+	Args   [][]byte // arguments after the name (and subcommand)
+	Reply  resp.Writer
+	Waited bool // the command waited for a key, and runs again because one has come
+
+	Patience Patience // what a command with Blocks may do that finds nothing
+	Wants    *Wait    // what it waits for, once it has called wait
+}
+
+// Client is who a command runs for, as far as commands that are not about
+// clients need to know.
+type Client interface {
+	// InMulti says that the command is part of a transaction of MULTI.
+	InMulti() bool
+
+	// MayBlock says that the goroutine that runs the command may wait for the
+	// file, and take its time.
+	MayBlock() bool
+
+	// ReadsAnyKey says that the user may read keys that the command does not
+	// name.
+	ReadsAnyKey(c *Call) bool
+
+	// Moment reads a moment as clients write it.
+	Moment(text []byte) (firn.Timestamp, error)
+
+	// AsOf is the moment of CLIENT ASOF; 0: the present.
+	AsOf() firn.Timestamp
+
+	// Now is the server's clock.
+	Now() time.Time
+}

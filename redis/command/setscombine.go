@@ -1,0 +1,7 @@
+package command
+
+import (
+	"github.com/firndb/firn/resp"
+)
+
+const ErrNegativeLimit = resp.Error("ERR LIMIT can't be negative")

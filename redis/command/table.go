@@ -1,0 +1,169 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+	"sync/atomic"
+)
+
+// OnWorker marks a read that is about the past, or that waits: it never runs
+// on a goroutine that others depend on, neither a driver's nor the writer's.
+const OnWorker Flags = 1 << 31
+
+// Confirms marks a command whose replies are pushes: CLIENT REPLY OFF does not
+// keep them back.
+const Confirms Flags = 1 << 30
+
+// MaxArgs is the most arguments that the command takes after its name;
+// negative: any number.
+func (c *Command) MaxArgs() int {
+	if c.Max == 0 {
+		return c.Min
+	}
+	return c.Max
+}
+
+// Entry is a command in a server's table, with what is counted about it.
+type Entry struct {
+	Command
+	Full  string    // lower case, after its container's: "client|id"
+	Sub   []*Entry  // sorted by name
+	Specs []KeySpec // where its keys are
+
+	number int      // in table.numbered
+	In     Category // what category says
+
+	Calls, Rejected, Failed atomic.Int64
+	sampled, sampledNS      atomic.Int64              // calls that were timed, and their time
+	Spread                  atomic.Pointer[histogram] // of those; nil: none was
+}
+
+// Table finds commands by name. It is immutable but for the counters.
+type Table struct {
+	ByName   map[string]*Entry
+	Sorted   []*Entry
+	Numbered []*Entry // containers, their subcommands and all others
+}
+
+func NewTable(commands []Command) *Table {
+	t := &Table{ByName: make(map[string]*Entry, len(commands))}
+	for _, c := range commands {
+		e := NewEntry(c, "")
+		t.ByName[c.Name] = e
+		t.Sorted = append(t.Sorted, e)
+		t.enumerate(e)
+	}
+	return t
+}
+
+// enumerate gives a command and its subcommands their numbers.
+func (t *Table) enumerate(e *Entry) {
+	e.number, e.In = len(t.Numbered), e.Category()
+	t.Numbered = append(t.Numbered, e)
+	for _, sub := range e.Sub {
+		t.enumerate(sub)
+	}
+}
+
+func NewEntry(c Command, container string) *Entry {
+	e := &Entry{Command: c, Full: container + strings.ToLower(c.Name)}
+	if e.Operation == "" {
+		e.Operation = c.Name
+	}
+	for _, sub := range c.Sub {
+		if sub.Group == "" {
+			sub.Group = c.Group
+		}
+		if sub.Run == nil {
+			sub.Run = helpFor(&c)
+		}
+		e.Sub = append(e.Sub, NewEntry(sub, e.Full+"|"))
+	}
+	e.Specs = keySpecsOf(e)
+	return e
+}
+
+// MaxNameBytes is above the longest name in the table.
+const MaxNameBytes = 32
+
+// find is the command of a name in any case; nil if there is none.
+func (t *Table) find(name []byte) *Entry {
+	var upper [MaxNameBytes]byte
+	if len(name) > len(upper) {
+		return nil
+	}
+	for i, c := range name {
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		upper[i] = c
+	}
+	return t.ByName[string(upper[:len(name)])]
+}
+
+// findSub is the subcommand of a name in any case; nil if there is none.
+func (e *Entry) findSub(name []byte) *Entry {
+	for _, sub := range e.Sub {
+		if len(name) == len(sub.Name) && bytes.EqualFold(name, []byte(sub.Name)) {
+			return sub
+		}
+	}
+	return nil
+}
+
+// lookup finds the command that words name, and its arguments; nil if there
+// is none.
+func (t *Table) lookup(words [][]byte) (*Entry, [][]byte) {
+	e := t.find(words[0])
+	if e == nil || len(e.Sub) == 0 || len(words) == 1 {
+		return e, words[1:]
+	}
+	return e.findSub(words[1]), words[2:]
+}
+
+// Resolve is lookup that checks the number of arguments as well. The command
+// is returned with an arity error, too.
+func (t *Table) Resolve(words [][]byte) (*Entry, [][]byte, error) {
+	e, args := t.lookup(words)
+	if e == nil {
+		if container := t.find(words[0]); container != nil {
+			return nil, nil, unknownSubcommand(container.Name, words[1])
+		}
+		return nil, nil, unknownCommand(words)
+	}
+	most := e.MaxArgs()
+	if len(args) < e.Min || most >= 0 && len(args) > most || e.Run == nil {
+		return e, nil, wrongArity(e.Full)
+	}
+	return e, args, nil
+}
+
+func (e *Entry) ResetCounters() {
+	for _, n := range []*atomic.Int64{&e.Calls, &e.Rejected, &e.Failed, &e.sampled, &e.sampledNS} {
+		n.Store(0)
+	}
+	e.Spread.Store(nil)
+}
+
+// helpFor answers a container's HELP from its table.
+func helpFor(c *Command) func(*Call) error {
+	return func(call *Call) error {
+		lines := []string{c.Name + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
+		for _, sub := range c.Sub {
+			lines = append(lines, strings.TrimSpace(sub.Name+" "+sub.Args), "    "+sub.Summary)
+		}
+		return ReplyLines(call, lines)
+	}
+}
+
+// ReplyLines replies a text.
+func ReplyLines(c *Call, lines []string) error {
+	c.Reply.Array(len(lines))
+	for _, line := range lines {
+		c.Reply.Simple(line)
+	}
+	return nil
+}
+
+// Help is the HELP entry of a container.
+var Help = Command{Name: "HELP", Flags: Local, Since: "5.0.0", Complexity: "O(1)", Summary: "Prints this help."}

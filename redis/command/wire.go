@@ -1,0 +1,40 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/resp"
+)
+
+// unknownCommand is the error for a name that is not in the table, with the
+// first 128 bytes of what came after it, as Redis shows it.
+func unknownCommand(words [][]byte) resp.Error {
+	var args strings.Builder
+	for _, word := range words[1:] {
+		if args.Len() >= 128 {
+			break
+		}
+		fmt.Fprintf(&args, "'%s' ", CString(word, 128-args.Len()))
+	}
+	return resp.Error(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s",
+		CString(words[0], 128), args.String()))
+}
+
+func unknownSubcommand(container string, word []byte) resp.Error {
+	return resp.Error(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.",
+		CString(word, 128), strings.ToUpper(container)))
+}
+
+// WrongSubcommand is the answer to arguments that a subcommand does not take.
+func WrongSubcommand(container, name string) resp.Error {
+	return resp.Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try " + container + " HELP.")
+}
+
+func wrongArity(name string) resp.Error {
+	return resp.Error("ERR wrong number of arguments for '" + name + "' command")
+}
+
+// CString is what C's %.*s prints of b: up to n bytes, and none from a NUL on.
+func CString(b []byte, n int) []byte { return keyspace.CutAtZero(b[:min(n, len(b))]) }

@@ -1,0 +1,319 @@
+package history
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+)
+
+var HistoryCommands = []command.Command{
+	{
+		Name: "HISTORY", Flags: command.ReadOnly | command.OnWorker | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "Depends on subcommand.",
+		Summary: "A container for commands about what keys were.",
+		Sub: slices.Concat([]command.Command{
+			{
+				Name: "GET", Args: "key [SINCE when] [UNTIL when] [LIMIT n] [REV] [VALUES]", Min: 1, Max: -1,
+				Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0",
+				Complexity: "O(N) where N is the number of versions that are returned; with VALUES the elements of each",
+				Summary: "Returns what happened to a key, oldest first, its deletions included; with VALUES its state then, as HISTORY GETAT shows it. " +
+					"FLUSHDB and SWAPDB are there where the key came or went by them.",
+				Run: historyGet,
+			},
+			{
+				Name: "GETAT", Args: "key when", Min: 2, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0",
+				Complexity: "O(N) where N is the number of elements",
+				Summary: "Returns the state of a key at a moment, in the shape of its type: that of GET, HGETALL, LRANGE, SMEMBERS, ZRANGE WITHSCORES or XRANGE. " +
+					"The lifetimes of a hash's fields, and the groups of a stream, are for AT with HPEXPIRETIME and XINFO.",
+				Run: historyGetAt,
+			},
+			historyDiffCommand,
+			historyChangedCommand,
+			historyRevertCommand,
+			historyListCommand,
+			historyStatsCommand,
+			command.Help,
+		}, policyCommands, forgettingCommands),
+	},
+	{
+		Name: "KEYINFO", Args: "key", Min: 1, Flags: command.ReadOnly | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Group: "history", Since: "0.1.0",
+		Complexity: "O(N+M) where N is the number of versions and M that of elements",
+		Summary:    "Returns what is known about a key: type, times, version, size and what wrote it last.",
+		Run:        keyInfo,
+	},
+}
+
+func parseHistoryQuery(c *command.Call) (q keyspace.HistoryQuery, err error) {
+	q.Until = c.Client.AsOf()
+	for rest := c.Args[1:]; len(rest) > 0; {
+		switch {
+		case command.Is(rest[0], "REV"):
+			q.Newest = true
+			rest = rest[1:]
+			continue
+		case command.Is(rest[0], "VALUES"):
+			q.Values = true
+			rest = rest[1:]
+			continue
+		case len(rest) == 1:
+			return q, command.ErrSyntax
+		case command.Is(rest[0], "SINCE"):
+			q.Since, err = readableMoment(c, rest[1])
+		case command.Is(rest[0], "UNTIL"):
+			var until firn.Timestamp
+			until, err = readableMoment(c, rest[1])
+			if q.Until == 0 || until < q.Until {
+				q.Until = until
+			}
+		case command.Is(rest[0], "LIMIT"):
+			q.Limit, err = parseLimit(rest[1])
+		default:
+			return q, command.ErrSyntax
+		}
+		if err != nil {
+			return q, err
+		}
+		rest = rest[2:]
+	}
+	return q, nil
+}
+
+// maxHistoryLimit is the most that LIMIT and COUNT may be.
+const maxHistoryLimit = 1 << 31
+
+// parseLimit reads how much is wanted at most; 0 is all.
+func parseLimit(arg []byte) (int, error) {
+	n, ok := resp.ParseInt(arg)
+	if !ok || n < 0 || n > maxHistoryLimit {
+		return 0, command.ErrNotInteger
+	}
+	return int(n), nil
+}
+
+// readableMoment reads a moment at which the database must be readable, and so
+// must the call's first key, if it has one: what is forgotten is not left out
+// silently.
+func readableMoment(c *command.Call, when []byte) (firn.Timestamp, error) {
+	ts, err := c.Client.Moment(when)
+	if err != nil {
+		return 0, err
+	}
+	return ts, c.Store.At(ts, func(snap *firn.Snapshot) error {
+		past := c.At(snap)
+		if c.Cmd.Keys.First == 0 {
+			_, err := past.Keyspace(c.DB)
+			return err
+		}
+		_, err := past.FindDocument(c.Args[0])
+		return err
+	})
+}
+
+func historyGet(c *command.Call) error {
+	q, err := parseHistoryQuery(c)
+	if err != nil {
+		return err
+	}
+	var found []keyspace.Event
+	var authors []firn.Author // of each
+	err = c.Present(func(v *keyspace.View) error {
+		h, err := keyspace.NewChronicle(v)
+		if err != nil {
+			return err
+		}
+		var failed error
+		err = h.Each(c.Args[0], &q, func(e *keyspace.Event) bool {
+			var who firn.Author
+			if e.Doc != nil {
+				who, failed = v.R.Author(e.Doc)
+			}
+			found, authors = append(found, *e), append(authors, who)
+			return failed == nil
+		})
+		return errors.Join(err, failed)
+	})
+	if err != nil {
+		return err
+	}
+	c.Reply.Array(len(found))
+	for i := range found {
+		if err := replyEvent(c, &found[i], &authors[i], q.Values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replyEvent appends the map of one event.
+func replyEvent(c *command.Call, e *keyspace.Event, who *firn.Author, values bool) error {
+	r := &c.Reply
+	fields := 7 + authorFields
+	if values {
+		fields++
+	}
+	r.Map(fields)
+	r.BulkString("ts")
+	r.Int(int64(e.Ts))
+	r.BulkString("version")
+	r.Int(e.Key.Version)
+	r.BulkString("operation")
+	r.BulkString(e.Operation)
+	r.BulkString("type")
+	r.BulkString(e.Key.Kind.String())
+	r.BulkString("length")
+	r.Int(e.Key.Length)
+	r.BulkString("expires_at")
+	r.Int(orMinusOne(e.Key.Expires))
+	r.BulkString("deleted")
+	r.Bool(e.Deleted)
+	replyAuthor(c, *who)
+	if !values {
+		return nil
+	}
+	r.BulkString("value")
+	if e.Deleted {
+		r.Null()
+		return nil
+	}
+	if e.Key.Kind == keyspace.KindString {
+		r.Bulk(e.Key.Value)
+		return nil
+	}
+	return replyThen(c, e)
+}
+
+// replyThen appends the state that a key had by an event. A version that its
+// horizon has passed is still the state at the horizon, unless something newer
+// is by now.
+func replyThen(c *command.Call, e *keyspace.Event) error {
+	start, ts := len(c.Reply.Buf), e.Ts
+	for {
+		err := c.Store.At(ts, func(snap *firn.Snapshot) error {
+			v := c.At(snap)
+			c.Reply.Buf = c.Reply.Buf[:start]
+			doc, err := snap.Last(c.Keys, e.ID)
+			switch {
+			case err != nil && err != firn.ErrNotFound:
+				return err
+			case err != nil || doc.TS != e.Written:
+				return &firn.CompactedError{Asked: e.Ts, Oldest: ts}
+			}
+			return ReplyState(v, &c.Reply, &e.Key)
+		})
+		if err == nil {
+			return nil
+		}
+		if err := later(err, &ts); err != nil {
+			return err
+		}
+	}
+}
+
+// later moves ts to the moment from which on there is an answer, if err tells a
+// later one, and returns the error otherwise.
+func later(err error, ts *firn.Timestamp) error {
+	e, ok := errors.AsType[*firn.CompactedError](err)
+	if !ok || e.Oldest <= *ts {
+		return err
+	}
+	*ts = e.Oldest
+	return nil
+}
+
+// replyHashState appends a hash as a map.
+func replyHashState(v *keyspace.View, w *resp.Writer, k *keyspace.KeyDoc) error {
+	n, err := keyspace.HashLength(v, k)
+	if err != nil {
+		return err
+	}
+	w.Map(int(n))
+	return keyspace.EachField(v, k, func(field, value []byte) error {
+		w.Bulk(field)
+		w.Bulk(value)
+		return nil
+	})
+}
+
+func historyGetAt(c *command.Call) error {
+	ts, err := c.Client.Moment(c.Args[1])
+	if err != nil {
+		return err
+	}
+	start := len(c.Reply.Buf)
+	return c.Store.At(ts, func(snap *firn.Snapshot) error {
+		v := c.At(snap)
+		c.Reply.Buf = c.Reply.Buf[:start]
+		k, ok, err := v.Find(c.Args[0])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			c.Reply.Null()
+			return nil
+		}
+		return ReplyState(v, &c.Reply, &k)
+	})
+}
+
+func keyInfo(c *command.Call) error {
+	doc, k, ok, err := c.FindLive(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.Reply.Null()
+		return nil
+	}
+	versions := 0
+	for _, err := range c.R.Versions(c.Keys, []byte(doc.ID), firn.VersionRange{}) {
+		if err != nil {
+			return err
+		}
+		versions++
+	}
+	length, err := keyspace.HashLength(c.View, &k)
+	if err != nil {
+		return err
+	}
+	size, err := keyspace.KeyBytes(c.View, doc, &k)
+	if err != nil {
+		return err
+	}
+	ttl := int64(-1)
+	if k.Expires != 0 {
+		ttl = k.Expires - c.Now()
+	}
+	author, err := c.R.Author(doc)
+	if err != nil {
+		return err
+	}
+	r := &c.Reply
+	r.Map(10 + authorFields)
+	r.BulkString("type")
+	r.BulkString(k.Kind.String())
+	for _, field := range []struct {
+		name  string
+		value int64
+	}{
+		{"ttl", ttl}, {"created_at", k.Created}, {"updated_at", doc.TS.Millis()}, {"version", k.Version}, {"ts", int64(doc.TS)},
+		{"length", length}, {"bytes", int64(size)}, {"versions", int64(versions)},
+	} {
+		r.BulkString(field.name)
+		r.Int(field.value)
+	}
+	r.BulkString("operation")
+	r.Bulk(k.Operation)
+	replyAuthor(c, author)
+	return nil
+}
+
+func orMinusOne(n int64) int64 {
+	if n == 0 {
+		return -1
+	}
+	return n
+}

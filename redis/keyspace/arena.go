@@ -1,0 +1,42 @@
+package keyspace
+
+// arena is memory for the ids that a command makes, so that the hot commands
+// allocate nothing but what is kept. An id is valid until the command ends:
+// a chunk that is full is left to the collector, and never used again while a
+// command runs.
+type arena struct{ chunk []byte }
+
+// Sizes of an arena's chunks in bytes. The first suffices for the ids of a
+// usual command on one key, and ten thousand idle sessions may have one.
+const (
+	firstChunkBytes = 256
+	chunkBytes      = 4 << 10
+	roomBytes       = 64 // what room has at least
+)
+
+// room is an empty slice to append an id to.
+func (a *arena) room() []byte {
+	if cap(a.chunk)-len(a.chunk) < roomBytes {
+		if a.chunk == nil {
+			a.chunk = make([]byte, 0, firstChunkBytes)
+		} else {
+			a.chunk = make([]byte, 0, chunkBytes)
+		}
+	}
+	return a.chunk[len(a.chunk):]
+}
+
+// keep makes sure that what was appended to room is not written over, and
+// returns it. An id that was too long for room has memory of its own.
+func (a *arena) keep(id []byte) []byte {
+	n := len(a.chunk)
+	if len(id) > 0 && n+len(id) <= cap(a.chunk) && &id[0] == &a.chunk[:n+1][n] {
+		a.chunk = a.chunk[:n+len(id)]
+	}
+	return id[:len(id):len(id)]
+}
+
+func (a *arena) reset() { a.chunk = a.chunk[:0] }
+
+// Release gives the memory back.
+func (a *arena) Release() { a.chunk = nil }

@@ -1,0 +1,309 @@
+package keyspace
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/tuple"
+)
+
+// Errors that many commands answer with, in Redis's words.
+const (
+	ErrWrongType = resp.Error("WRONGTYPE Operation against a key holding the wrong kind of value")
+)
+
+// OperationExpired is the operation of the tombstones that the sweeper writes.
+const OperationExpired = "expired"
+
+// Now is the moment that the command judges expiry by, in milliseconds.
+func (v *View) Now() int64 { return v.R.Moment().Millis() }
+
+// Keyspace is the keyspace that database db shows at the moment of the call.
+func (v *View) Keyspace(db int) (UID, error) {
+	space, _, err := v.shownKeyspace(db)
+	return space, err
+}
+
+// shownKeyspace is keyspace and since when the database shows it; 0 is always.
+func (v *View) shownKeyspace(db int) (space UID, since firn.Timestamp, err error) {
+	doc, err := v.R.Get(v.Databases, v.Keep(tuple.AppendInt(v.Room(), int64(db))))
+	if err == firn.ErrNotFound {
+		return UID{N: int64(db)}, 0, nil
+	}
+	if err != nil {
+		return UID{}, 0, err
+	}
+	space, _, err = ParseDatabase(doc)
+	return space, doc.TS, err
+}
+
+// AppendUID appends the two leading elements of an id.
+func AppendUID(dst []byte, u UID) []byte {
+	return tuple.AppendInt(tuple.AppendInt(dst, int64(u.TS)), u.N)
+}
+
+// AppendKeyID appends the id of a key's document.
+func AppendKeyID(dst []byte, space UID, key []byte) []byte {
+	return tuple.AppendBytes(AppendUID(dst, space), key)
+}
+
+// ParseKeyID undoes AppendKeyID.
+func ParseKeyID(id string) (space UID, key []byte, err error) {
+	ts, rest, err := tuple.TakeInt([]byte(id))
+	if err != nil {
+		return UID{}, nil, err
+	}
+	n, rest, err := tuple.TakeInt(rest)
+	if err != nil {
+		return UID{}, nil, err
+	}
+	key, _, err = tuple.TakeBytes(rest)
+	return UID{firn.Timestamp(ts), n}, key, err
+}
+
+// KeyPrefix is the range of the ids of all keys of the database.
+func (v *View) KeyPrefix() ([]byte, error) {
+	space, err := v.Keyspace(v.DB)
+	if err != nil {
+		return nil, err
+	}
+	return v.PrefixOf(space), nil
+}
+
+// Find reads a key; ok is false if it is not there or has expired, which is
+// told to those who want to hear of misses.
+func (v *View) Find(key []byte) (k KeyDoc, ok bool, err error) {
+	k, ok, err = v.Look(key)
+	if !ok && err == nil {
+		v.NotifyMiss(key)
+	}
+	return k, ok, err
+}
+
+// Look is find for a command that does not read the key's value.
+func (v *View) Look(key []byte) (k KeyDoc, ok bool, err error) {
+	doc, err := v.FindDocument(key)
+	if err != nil {
+		return KeyDoc{}, false, err
+	}
+	if doc != nil {
+		k, ok, err = v.Live(doc)
+	}
+	if ok {
+		v.Work.Hits++
+	} else if err == nil {
+		v.Work.Misses++
+	}
+	return k, ok, err
+}
+
+// FindDocument is the document of a key; nil if there is none.
+func (v *View) FindDocument(key []byte) (*firn.Document, error) {
+	space, err := v.Keyspace(v.DB)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := v.R.Get(v.Keys, v.keyID(space, key))
+	if err == firn.ErrNotFound {
+		return nil, nil
+	}
+	return doc, err
+}
+
+// Live parses a key document; ok is false if it has expired.
+func (v *View) Live(doc *firn.Document) (k KeyDoc, ok bool, err error) {
+	k, err = ParseKeyDoc(doc)
+	if err != nil || doc.Deleted || k.MayEnd() && k.Ended(v.Now()) {
+		return KeyDoc{}, false, err
+	}
+	return k, true, nil
+}
+
+// FindLive is the document of a key and its state; ok is false if it is not
+// there or has expired.
+func (v *View) FindLive(key []byte) (doc *firn.Document, k KeyDoc, ok bool, err error) {
+	doc, err = v.FindDocument(key)
+	if err != nil || doc == nil {
+		return nil, KeyDoc{}, false, err
+	}
+	k, ok, err = v.Live(doc)
+	return doc, k, ok, err
+}
+
+// FindKind reads a key of one type; ErrWrongType if it has another.
+func (v *View) FindKind(key []byte, want Kind) (k KeyDoc, ok bool, err error) {
+	k, ok, err = v.Find(key)
+	if ok && k.Kind != want {
+		return KeyDoc{}, false, ErrWrongType
+	}
+	return k, ok, err
+}
+
+// Slot is a key that a command is about to write: its id, and what is there.
+type Slot struct {
+	ID      []byte // of its document
+	Name    []byte // the key itself
+	Db      int    // the database that the key is in
+	Key     KeyDoc // its state, if live
+	Live    bool
+	lapsed  bool  // it has expired, and was not swept yet
+	version int64 // of its newest version, a tombstone or an expired one too; 0 if there is none
+}
+
+// Open reads a key to write it.
+func (v *View) Open(key []byte) (Slot, error) { return v.OpenIn(v.DB, key) }
+
+// OpenIn is open for a key of any database.
+func (v *View) OpenIn(db int, key []byte) (Slot, error) {
+	space, err := v.Keyspace(db)
+	if err != nil {
+		return Slot{}, err
+	}
+	s := Slot{ID: v.keyID(space, key), Name: key, Db: db}
+	doc, err := v.R.Last(v.Keys, s.ID)
+	if err == firn.ErrNotFound {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	k, err := ParseKeyDoc(doc)
+	if err != nil {
+		return s, err
+	}
+	s.version = k.Version
+	if !doc.Deleted && !k.Ended(v.Now()) {
+		s.Key, s.Live = k, true
+	}
+	s.lapsed = !doc.Deleted && !s.Live
+	return s, nil
+}
+
+// OpenKind is open for a key that must have one type if it is there.
+func (v *View) OpenKind(key []byte, want Kind) (Slot, error) {
+	s, err := v.Open(key)
+	if err == nil && s.Live && s.Key.Kind != want {
+		return s, ErrWrongType
+	}
+	return s, err
+}
+
+// Write stores next as the key's new state, made by the command that runs.
+// The version follows the newest; a Created of 0 means that the key comes
+// into being now. Afterwards s holds what was written.
+func (v *View) Write(s *Slot, next KeyDoc) error {
+	s.version++
+	next.Version = s.version
+	if err := v.Tx.Put(v.Keys, s.ID, NewKeyDoc(v.Operation, &next)); err != nil {
+		return err
+	}
+	if end := next.firstEnd(); Expired(end, v.Now()) && end != s.Key.firstEnd() {
+		v.noteBackdated(end)
+	}
+	v.touched(s, true)
+	if next.Created == 0 {
+		next.Created = v.Tx.Timestamp().Millis()
+	}
+	s.Key, s.Live = next, true
+	v.Witness.Awaited(s.Db, s.Name)
+	return nil
+}
+
+// Remove ends a live key.
+func (v *View) Remove(s *Slot) error {
+	s.version++
+	note := NewKeyDoc(v.Operation, &KeyDoc{Kind: s.Key.Kind, Version: s.version, Created: s.Key.Created})
+	if err := v.Tx.Delete(v.Keys, s.ID, note); err != nil {
+		return err
+	}
+	v.touched(s, false)
+	s.Key, s.Live = KeyDoc{}, false
+	v.Witness.Awaited(s.Db, s.Name)
+	return nil
+}
+
+// Delete ends a live key, and says that it was deleted.
+func (v *View) Delete(s *Slot) error {
+	if err := v.Remove(s); err != nil {
+		return err
+	}
+	v.NotifyIn(s.Db, EventGeneric, "del", s.Name)
+	return nil
+}
+
+// Clear leaves no key where a command has nothing to store.
+func (v *View) Clear(s *Slot) error {
+	if !s.Live {
+		return nil
+	}
+	return v.Delete(s)
+}
+
+// WriteString stores a string with an expiry (0: none), over whatever was
+// there. The value is copied.
+func (v *View) WriteString(s *Slot, value []byte, form Encoding, expires int64) error {
+	if value == nil {
+		value = []byte{}
+	}
+	return v.Write(s, KeyDoc{
+		Kind:     KindString,
+		Encoding: form,
+		Created:  s.Key.Created,
+		Expires:  expires,
+		Length:   int64(len(value)),
+		Value:    value,
+	})
+}
+
+// NewUID names a collection that begins in this transaction.
+func (v *View) NewUID() UID {
+	w, ts := v.Work, v.Tx.Timestamp()
+	if w.uidTS != ts {
+		w.uidTS, w.uidN = ts, 0
+	}
+	w.uidN++
+	return UID{ts, w.uidN}
+}
+
+// keyID is the id of a key's document.
+func (v *View) keyID(space UID, key []byte) []byte {
+	return v.Keep(AppendKeyID(v.Room(), space, key))
+}
+
+// ElementID is the id of one element of a collection.
+func (v *View) ElementID(u UID, sub []byte) []byte {
+	return v.Keep(tuple.AppendBytes(AppendUID(v.Room(), u), sub))
+}
+
+// PrefixOf is the range of all keys of a keyspace, or of all elements of a
+// collection.
+func (v *View) PrefixOf(u UID) []byte { return v.Keep(AppendUID(v.Room(), u)) }
+
+// SubKey is what follows a prefix of n bytes in an id: a key's name or an
+// element's sub-key.
+func (v *View) SubKey(id string, n int) ([]byte, error) {
+	sub, rest, err := tuple.TakeBytes(v.Keep(append(v.Room(), id[n:]...)))
+	if err != nil || len(rest) > 0 {
+		return nil, fmt.Errorf("id %q: %w", id, errors.Join(ErrDamaged, err))
+	}
+	return sub, nil
+}
+
+// Own copies b into memory of its own, exactly sized and never nil: what a
+// store keeps.
+func Own(b []byte) []byte {
+	kept := make([]byte, len(b))
+	copy(kept, b)
+	return kept
+}
+
+// MemberOf is the member in an element's id, whose first n bytes are the uid.
+func MemberOf(id string, n int) (string, error) {
+	member, rest, err := tuple.TakeString(id[n:])
+	if err != nil || rest != "" {
+		return "", fmt.Errorf("id %q: %w", id, ErrDamaged)
+	}
+	return member, nil
+}

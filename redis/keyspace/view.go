@@ -1,0 +1,136 @@
+package keyspace
+
+import (
+	"github.com/firndb/firn"
+)
+
+// View is a database as of one moment: what a command reads from and, where
+// Tx is not nil, writes to. It does not know which moment that is. A View
+// belongs to one command, and so does what it returns, unless a comment says
+// otherwise.
+type View struct {
+	*Catalog
+	R         firn.Reader // what to read from: a snapshot at any moment, or Tx
+	Tx        *firn.Tx    // nil: nothing may be written; R is the same otherwise
+	DB        int         // the number of the database
+	Operation string      // what history calls that which is written
+
+	Witness Witness
+	Work    *workspace
+}
+
+// Witness hears of what is done through a View: the only way from documents
+// to those who wait, listen and track. It is called while the command runs,
+// which may have to run again or be undone, so it takes notes and tells
+// nobody before the command is decided.
+type Witness interface {
+	// Changed says that a key was, or will be, written; nil: the whole
+	// database is another one.
+	Changed(db int, key []byte)
+
+	// Event says what a keyspace event is to tell. A class that nobody has
+	// switched on is not asked about.
+	Event(db int, class EventClass, event string, key []byte)
+
+	// Awaited says that somebody may wait for what a key has become; nil: for
+	// what any key of the database has.
+	Awaited(db int, key []byte)
+
+	// Missed says that a read found no key.
+	Missed(db int, key []byte)
+}
+
+// Nobody is the witness of what concerns no client.
+type Nobody struct{}
+
+func (Nobody) Changed(int, []byte) {}
+
+func (Nobody) Event(int, EventClass, string, []byte) {}
+
+func (Nobody) Awaited(int, []byte) {}
+
+func (Nobody) Missed(int, []byte) {}
+
+// NewView makes a View of a catalog's tables for commands that run one after
+// the other. R, Tx, DB and Operation are the caller's to set before each.
+// witness nil is nobody.
+func NewView(t *Catalog, w Witness) *View {
+	if w == nil {
+		w = Nobody{}
+	}
+	return &View{Catalog: t, Witness: w, Work: &workspace{}}
+}
+
+// Begin forgets the ids of the command before: their memory is used again.
+func (v *View) Begin() { v.Work.Ids.reset() }
+
+// At is the same database through another reader, a snapshot of the past or
+// of the present, and nothing can be written to it. Nobody hears of misses
+// there.
+func (v *View) At(r firn.Reader) *View {
+	other := *v
+	other.R, other.Tx, other.Witness = r, nil, Nobody{}
+	return &other
+}
+
+// through is the same database in a transaction.
+func (v *View) through(tx *firn.Tx) *View {
+	other := *v
+	other.R, other.Tx = tx, tx
+	return &other
+}
+
+// in is another database at the same moment.
+func (v *View) in(db int) *View {
+	other := *v
+	other.DB = db
+	return &other
+}
+
+// workspace is what a session's commands, which run one after the other, use
+// in turn.
+type workspace struct {
+	Ids arena
+
+	Hits, Misses int64 // keys that reads found and did not, not yet in the server's statistics
+
+	uidTS firn.Timestamp // the transaction that uidN counts in
+	uidN  int64          // collection uids given out in it
+}
+
+// Room and keep are the arena's of the command.
+func (v *View) Room() []byte { return v.Work.Ids.room() }
+
+func (v *View) Keep(id []byte) []byte { return v.Work.Ids.keep(id) }
+
+// Notify tells those who listen that a command did something to a key of the
+// database, once the transaction is committed. It costs nothing when
+// nobody listens. A command that may begin the key writes it first: that the
+// key is new is told before what happened to it.
+func (v *View) Notify(class EventClass, event string, key []byte) {
+	v.NotifyIn(v.DB, class, event, key)
+}
+
+// NotifyIn is notify for a key of another database.
+func (v *View) NotifyIn(db int, class EventClass, event string, key []byte) {
+	if EventClass(v.Events.Load())&class != 0 {
+		v.Witness.Event(db, class, event, key)
+	}
+}
+
+// NotifyMiss tells that a read found no key. The past is left alone.
+func (v *View) NotifyMiss(key []byte) { v.Witness.Missed(v.DB, key) }
+
+// touched tells that a key was written, or will be, and notes what becomes of
+// it: one that had expired ends now at the latest, and one that was not there
+// begins, if it is written.
+func (v *View) touched(s *Slot, written bool) {
+	v.Witness.Changed(s.Db, s.Name)
+	if s.lapsed {
+		s.lapsed = false
+		v.NotifyIn(s.Db, EventExpired, "expired", s.Name)
+	}
+	if written && !s.Live {
+		v.NotifyIn(s.Db, eventNew, "new", s.Name)
+	}
+}
