@@ -8,7 +8,9 @@ import (
 )
 
 // ErrChanged means that another connection than this engine's has written to
-// the file. What the engine's user keeps in memory is not true any more.
+// the file. What the engine's user keeps in memory is not true any more. In a
+// file where other programs keep tables of their own, only a newer row of the
+// log is a change.
 var ErrChanged = errors.New("schema: the file was changed by another process")
 
 // sqlDataVersion tells whether another connection has written: the number
@@ -63,22 +65,32 @@ func (a *appender) unchanged() error {
 	return nil
 }
 
-// explain begins again if all that happened is that another process has
-// emptied the write-ahead log, which changes nothing: the log is empty, and no
-// row is newer than those we know.
+// sqlForeignTables counts the tables of other programs, Litestream for one.
+const sqlForeignTables = `
+SELECT count(*)
+  FROM sqlite_schema
+ WHERE type = 'table' AND name NOT IN ('documents', 'indexes', 'globals')`
+
+// explain begins again if what happened is harmless: another process has
+// emptied the write-ahead log, or a program that keeps tables of its own in
+// the file has written. In both cases no row is newer than those we know.
 func (a *appender) explain() error {
 	if err := a.Rollback(); err != nil {
-		return err
-	}
-	pages, err := a.WALPages()
-	if err != nil {
 		return err
 	}
 	newest, err := a.newest()
 	if err != nil {
 		return mapError(err)
 	}
-	if pages > 0 || newest > a.seen.newest {
+	pages, err := a.WALPages()
+	if err != nil {
+		return err
+	}
+	others, err := queryInt(a.conn, sqlForeignTables)
+	if err != nil {
+		return mapError(err)
+	}
+	if newest > a.seen.newest || pages > 0 && others == 0 {
 		return fmt.Errorf("%w: %s", ErrChanged, a.engine.path)
 	}
 	a.seen.unsure = true

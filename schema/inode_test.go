@@ -144,6 +144,29 @@ func TestForeignWriteIsNoticed(t *testing.T) {
 	}
 }
 
+// TestTablesOfOthersMayChange has a program beside the store that keeps its
+// books in the file, as Litestream does.
+func TestTablesOfOthersMayChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	s := openPath(t, path, Options{})
+	writeSample(t, s)
+	a := s.Appender()
+	for _, script := range []string{
+		"CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
+		"INSERT INTO _litestream_seq VALUES (1, 1)",
+		"UPDATE _litestream_seq SET seq = seq + 1",
+	} {
+		elsewhere(t, path, script)
+		if err := errors.Join(a.TryBegin(), a.Rollback()); err != nil {
+			t.Errorf("begin after another process's %s: got %v, want no error", script, err)
+		}
+	}
+	elsewhere(t, path, "INSERT INTO documents (ts, table_id, id, deleted, prev_ts, json_value, author) SELECT ts + 1, table_id, id, deleted, ts, json_value, author FROM documents ORDER BY ts DESC LIMIT 1")
+	if err := a.TryBegin(); !errors.Is(err, ErrChanged) {
+		t.Errorf("begin after another process's row: got %v, want ErrChanged", err)
+	}
+}
+
 // TestOwnWritesAreNotForeign writes in all the ways that there are, and fails,
 // beside checkpoints.
 func TestOwnWritesAreNotForeign(t *testing.T) {
