@@ -49,7 +49,7 @@ func backup(c *command.Call) error {
 	var gone leftOut
 	note := gone.add
 	if strict {
-		note = nil
+		note = refuse
 	}
 	if err := srv.store.Backup(srv.backups, path, at, nil, note); err != nil {
 		return backupError(err)
@@ -74,6 +74,11 @@ func (l *leftOut) add(scope firn.Scope, from firn.Timestamp) error {
 	return nil
 }
 
+// refuse ends a backup that would leave something out.
+func refuse(scope firn.Scope, from firn.Timestamp) error {
+	return resp.Error(fmt.Sprintf("COMPACTED %s can be read from %d on: without STRICT it is left out", scopeName(scope), from))
+}
+
 // scopeName is what a policy is for, in words.
 func scopeName(scope firn.Scope) string {
 	if scope.Member == "" {
@@ -95,6 +100,9 @@ func (l *leftOut) reply() string {
 
 // backupError tells an administrator all there is to say.
 func backupError(err error) error {
+	if refused, ok := errors.AsType[resp.Error](err); ok {
+		return refused
+	}
 	if errors.Is(err, firn.ErrCompacted) || errors.Is(err, firn.ErrFuture) {
 		return err
 	}

@@ -70,23 +70,30 @@ type leftOut struct {
 // maxLeftOut is how many are named.
 const maxLeftOut = 10
 
-// unless is add, or nil if nothing may be left out.
+// unless is add, or an error if nothing may be left out.
 func (l *leftOut) unless(strict bool) func(firn.Scope, firn.Timestamp) error {
 	if strict {
-		return nil
+		return func(scope firn.Scope, from firn.Timestamp) error {
+			return fmt.Errorf("%s can be read from %s (%d) on: choose a later moment, or leave it out without --strict", scopeName(scope), clockTime(from), from)
+		}
 	}
 	return l.add
 }
 
 func (l *leftOut) add(scope firn.Scope, from firn.Timestamp) error {
 	if l.n++; l.n <= maxLeftOut {
-		name := word(scope.Group)
-		if scope.Member != "" {
-			name += " " + word(scope.Member)
-		}
-		l.names = append(l.names, fmt.Sprintf("%s (can be read from %s on)", name, clockTime(from)))
+		l.names = append(l.names, fmt.Sprintf("%s (can be read from %s on)", scopeName(scope), clockTime(from)))
 	}
 	return nil
+}
+
+// scopeName is what a policy is for: a group, such as a database, and a member
+// of it, such as a key.
+func scopeName(scope firn.Scope) string {
+	if scope.Member == "" {
+		return word(scope.Group)
+	}
+	return word(scope.Group) + " " + word(scope.Member)
 }
 
 // tell warns of it.
