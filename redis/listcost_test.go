@@ -220,7 +220,7 @@ func TestListsWriteWhatIsLess(t *testing.T) {
 // since, so that nothing of it is in memory.
 func reopened(t *testing.T, o firn.Options, n int) *ours {
 	t.Helper()
-	o.Tables, o.Durability = keyspace.Tables(), firn.None
+	o.Tables, o.Durability, o.CompactByHand = keyspace.Tables(), firn.None, true
 	path := filepath.Join(t.TempDir(), "firn.db")
 	for i := range 2 {
 		store, err := firn.Open(path, o)

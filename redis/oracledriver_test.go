@@ -38,10 +38,11 @@ type ours struct {
 	nudged  chan struct{} // capacity 1: something has come since the last look
 }
 
-// openStore opens a store of a test's own, closed at its end.
+// openStore opens a store of a test's own, closed at its end. Horizons are where
+// the test puts them.
 func openStore(t testing.TB, o firn.Options) *firn.Store {
 	t.Helper()
-	o.Tables = keyspace.Tables()
+	o.Tables, o.CompactByHand = keyspace.Tables(), true
 	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), o)
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ type restarted struct {
 func (r *restarted) open(t *testing.T) *ours {
 	t.Helper()
 	r.close(t)
-	r.options.Tables = keyspace.Tables()
+	r.options.Tables, r.options.CompactByHand = keyspace.Tables(), true
 	var err error
 	if r.store, err = firn.Open(r.path, r.options); err != nil {
 		t.Fatal(err)
