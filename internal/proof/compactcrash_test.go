@@ -331,14 +331,30 @@ func film(t *testing.T, random *rand.Rand) *filmed {
 	return f
 }
 
+// checkCut examines what a power cut has left. Commits that no fsync had
+// covered may lie behind what it has broken of the write-ahead log: Check
+// tells of them, and that is no problem here.
+func checkCut(path string) error {
+	var problems []string
+	_, err := firn.Check(path, func(p string) {
+		if !strings.HasPrefix(p, "write-ahead log: broken") {
+			problems = append(problems, p)
+		}
+	})
+	if err != nil || len(problems) > 0 {
+		return fmt.Errorf("check: %q, %w", problems, err)
+	}
+	return nil
+}
+
 // replay opens what a crash has left, examines it, and plays the rest.
 func (f *filmed) replay(path string, point int) error {
 	done := 0
 	for done < len(f.acks) && f.acks[done].point <= point {
 		done++
 	}
-	if problems, err := firn.Check(path, func(string) {}); err != nil || problems > 0 {
-		return fmt.Errorf("check: %d problems, %w", problems, err)
+	if err := checkCut(path); err != nil {
+		return err
 	}
 	again := &scene{log: f.log, redo: true}
 	again.clock.Store(1_000_000 + int64(done)*time.Second.Microseconds())
