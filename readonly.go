@@ -94,8 +94,5 @@ func (s *Store) unchanged(ts Timestamp) error {
 	if err != nil {
 		return err
 	}
-	if to := p.forgotten.Behind(now); ts < to {
-		return &CompactedError{Asked: ts, Oldest: to}
-	}
-	return nil
+	return retention.Bound{Oldest: p.forgotten.Behind(now)}.Admit(ts)
 }

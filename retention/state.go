@@ -212,6 +212,54 @@ func (s *State) groupHorizon(group string) schema.Timestamp {
 	return max(applied, s.groups[group])
 }
 
+// Bound is from when on a scope can be read, as far as is known without its
+// documents, and what it keeps.
+func (s *State) Bound(scope Scope) Bound {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.bound(scope)
+}
+
+func (s *State) bound(scope Scope) Bound {
+	p, _, start := s.effective(scope)
+	_, applied, _ := s.horizon(scope)
+	if applied == start {
+		p = Policy{} // it was forgotten before the policy came, or on purpose
+	}
+	return Bound{Oldest: applied, Began: s.created, Policy: p}
+}
+
+// WalkBound is from when on a walk over documents of a group can be read, of
+// the group "" one over all groups, and which scope that is due to. Scopes
+// that have a record and that touches says no to have no documents in the
+// walk. What is forgotten at asked alone counts.
+func (s *State) WalkBound(group string, asked schema.Timestamp, touches func(Scope) bool) Bound {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	b := s.bound(Scope{Group: group})
+	b.Scope = Scope{Group: group}
+	if s.groups[group] <= max(asked, b.Oldest) {
+		return b
+	}
+	for scope := range s.records {
+		if group != "" && scope.Group != group {
+			continue
+		}
+		if _, applied, _ := s.horizon(scope); applied > max(asked, b.Oldest) && touches(scope) {
+			b = s.bound(scope)
+			b.Scope = scope
+		}
+	}
+	return b
+}
+
+// Created is when the store was made.
+func (s *State) Created() schema.Timestamp {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.created
+}
+
 // derive computes what is read without the lock.
 func (s *State) derive() {
 	oldest, ceiling, _ := s.horizon(Scope{})

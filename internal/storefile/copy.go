@@ -207,11 +207,12 @@ func (c *copier) checkWhole() error {
 	var state retention.State
 	state.Take(c.origin.stored, retention.Policy{}) // that of a store without a policy is in its horizon
 	state.Restore(records)
-	switch {
-	case c.At < state.Oldest():
-		return &retention.CompactedError{Asked: c.At, Oldest: state.Oldest()}
-	case c.LeftOut == nil:
-		return &retention.CompactedError{Asked: c.At, Oldest: whole}
+	readable := retention.Bound{Oldest: state.Oldest(), Began: state.Created()}
+	if c.LeftOut == nil {
+		readable.Oldest = max(readable.Oldest, whole)
+	}
+	if err := readable.Admit(c.At); err != nil {
+		return err
 	}
 	if c.left, err = c.findOmission(&state); err != nil {
 		return err
