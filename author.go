@@ -195,10 +195,7 @@ func (tx *Tx) nextAuthor() (int64, error) {
 }
 
 // Author implements Reader.
-func (tx *Tx) Author(doc *Document) (Author, error) { return authorOf(tx.view, tx.store, doc) }
-
-// Author implements Reader.
-func (s *Snapshot) Author(doc *Document) (Author, error) { return authorOf(&s.view, s.store, doc) }
+func (r *readAt) Author(doc *Document) (Author, error) { return authorOf(r.view, r.store, doc) }
 
 // authorOf asks for the newest version, whatever is kept of whose history:
 // authors have no other.

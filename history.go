@@ -52,45 +52,15 @@ func (s *Store) checkSpan(t *Table, id []byte, from, to Timestamp) error {
 		if ts == 0 {
 			continue
 		}
-		if oldest := s.documentHorizon(t, id); ts < oldest {
-			return &CompactedError{Asked: ts, Oldest: oldest}
+		end := gate{store: s, at: ts}
+		if err := end.scope(t, string(id)); err != nil {
+			return err
 		}
 	}
 	if to == 0 {
 		return nil
 	}
 	return s.settle(to)
-}
-
-// documentHorizon is the oldest moment at which a document can be read.
-func (s *Store) documentHorizon(t *Table, id []byte) Timestamp {
-	if t.follows() {
-		return s.state.Floor() // its owner knows
-	}
-	scope := t.scope(string(id))
-	if scope == (Scope{}) {
-		return s.state.GroupHorizon("") // nobody knows whose it is
-	}
-	return s.Oldest(scope)
-}
-
-// prefixReached refuses a moment at which a document of a table, with ids that
-// begin with prefix, can no longer be read.
-func (s *Store) prefixReached(t *Table, prefix []byte, ts Timestamp) error {
-	if s.state.Uniform(ts) {
-		return nil
-	}
-	if t.spec.Shared {
-		return s.reached(ts)
-	}
-	group := "" // all: owners may be anywhere
-	if !t.follows() {
-		group = t.scope(string(prefix)).Group
-	}
-	if oldest := s.state.GroupHorizon(group); ts < oldest {
-		return &CompactedError{Asked: ts, Oldest: oldest}
-	}
-	return nil
 }
 
 // changedPage is how many rows of the log Changed reads at once: what it
@@ -114,7 +84,8 @@ func (s *Store) Changed(t *Table, prefix []byte, from, to Timestamp, fn func(doc
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	if err := s.prefixReached(t, prefix, from); err != nil || to <= from {
+	since := gate{store: s, at: from}
+	if err := since.span(t, prefix); err != nil || to <= from {
 		return err
 	}
 	if err := s.settle(to); err != nil {
@@ -124,7 +95,7 @@ func (s *Store) Changed(t *Table, prefix []byte, from, to Timestamp, fn func(doc
 	for !w.done {
 		err := s.at(to, to, w.read)
 		if err == nil {
-			err = s.prefixReached(t, prefix, from) // what was read may have been pruned meanwhile
+			err = since.span(t, prefix) // what was read may have been pruned meanwhile
 		}
 		if err != nil {
 			return err

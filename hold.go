@@ -40,7 +40,8 @@ func (s *Store) Hold(ctx context.Context, h Hold) error {
 		return err
 	}
 	return s.state.Change(func() error {
-		if err := s.reached(h.At); err != nil {
+		held := gate{store: s, at: h.At}
+		if err := held.anything(); err != nil {
 			return err
 		}
 		if err := s.held.Room(h.Name, s.opts.Now()); err != nil {

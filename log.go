@@ -19,7 +19,8 @@ const logPage = 512
 // itself, in tables whose names begin with "firn.", is left out.
 //
 // A from before the horizon is a *CompactedError, and so is what was forgotten
-// while Log runs.
+// while Log runs. A from before the store was made is as good as the moment
+// when it was.
 func (s *Store) Log(from, to Timestamp, fn func(table string, doc *Document) error) error {
 	return s.LogAll(from, to, func(table string, doc *Document) error {
 		if strings.HasPrefix(table, internalPrefix) {
@@ -42,6 +43,7 @@ func (s *Store) LogAll(from, to Timestamp, fn func(table string, doc *Document) 
 	if from == 0 {
 		from = s.state.Oldest()
 	}
+	from = max(from, s.state.Created()) // there is nothing before
 	session, err := s.engine.Session()
 	if err != nil {
 		return err
@@ -56,8 +58,9 @@ func (s *Store) LogAll(from, to Timestamp, fn func(table string, doc *Document) 
 	for {
 		rows, err := session.Log(nil, cursor, to, logPage)
 		err = s.whole(cursor.TS, err)
-		if oldest := s.state.Oldest(); err == nil && cursor.TS < oldest {
-			err = &CompactedError{Asked: cursor.TS, Oldest: oldest}
+		if err == nil {
+			read := gate{store: s, at: cursor.TS}
+			err = read.log()
 		}
 		if err != nil {
 			return fmt.Errorf("read the log from %d: %w", from, err)

@@ -218,14 +218,6 @@ func (s *Store) loadRetention(snap *Snapshot) error {
 	return nil
 }
 
-// reached refuses moments before every horizon.
-func (s *Store) reached(ts Timestamp) error {
-	if floor := s.state.Floor(); ts < floor {
-		return &CompactedError{Asked: ts, Oldest: floor}
-	}
-	return nil
-}
-
 // oldest is the oldest moment at which a document can be read. Where the
 // policy counts versions, that is the oldest of so many, which present sees,
 // counted back from what is held; if fewer have survived, those may be all

@@ -96,16 +96,15 @@ func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
 	if hot && s.opts.ReadOnly {
 		return ErrCold // whole asks the file
 	}
-	snap := snapshots.Get().(*Snapshot)
+	snap := s.newSnapshot()
 	defer snap.close()
-	snap.store = s
 	if hot {
-		snap.view.Reset(s.head, true) // nothing is deleted from memory
+		snap.own.Reset(s.head, true) // nothing is deleted from memory
 		return fn(snap)
 	}
-	snap.pin = s.pins.Pin(snap.seat) // before the view chooses its moment
-	snap.view.Reset(s.head, false)
-	snap.pinTo(snap.view.Timestamp())
+	snap.gate.pin = s.pins.Pin(snap.seat) // before the view chooses its moment
+	snap.own.Reset(s.head, false)
+	snap.gate.pinTo(snap.own.Timestamp())
 	return s.whole(s.picture.asOf, fn(snap))
 }
 
@@ -126,15 +125,16 @@ func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
 
 // at is the store at ts, of which what was committed up to see is seen.
 func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
-	snap := snapshots.Get().(*Snapshot)
+	snap := s.newSnapshot()
 	defer snap.close()
-	snap.store, snap.pin = s, s.pins.Pin(snap.seat) // before the horizon is looked at: see retention.Pins
-	if err := s.reached(ts); err != nil {
+	g := &snap.gate
+	g.at, g.pin = ts, s.pins.Pin(snap.seat) // before the horizon is looked at: see retention.Pins
+	if err := g.anything(); err != nil {
 		return err
 	}
-	snap.past, snap.mixed = true, !s.state.Uniform(ts)
-	snap.pinTo(see)
-	snap.view.ResetAt(s.head, see)
+	g.past, g.mixed = true, !s.state.Uniform(ts)
+	g.pinTo(see)
+	snap.own.ResetAt(s.head, see)
 	snap.moment = ts
 	return s.whole(ts, fn(snap))
 }
@@ -262,6 +262,7 @@ func (s *Store) Token(ts Timestamp) string {
 
 // Bounds is how far a store's history reaches.
 type Bounds struct {
+	Began       Timestamp // when the store was made
 	Oldest      Timestamp // the horizon: the oldest moment that can be read
 	Newest      Timestamp // of the last commit; the horizon if there was none
 	Incarnation string    // the random id of this line of history
@@ -270,7 +271,7 @@ type Bounds struct {
 // Bounds are the present bounds.
 func (s *Store) Bounds() Bounds {
 	oldest := s.state.Oldest()
-	return Bounds{Oldest: oldest, Newest: max(s.head.Newest(), oldest), Incarnation: s.incarnation}
+	return Bounds{Began: s.state.Created(), Oldest: oldest, Newest: max(s.head.Newest(), oldest), Incarnation: s.incarnation}
 }
 
 // Stats are figures about a store since it was opened.

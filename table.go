@@ -36,6 +36,13 @@ type TableSpec struct {
 	// all, and so does a range that is open at its end.
 	Scope func(id string) Scope
 
+	// Meets says whether a document of scope, which is a member, may have an id
+	// from from, inclusive, to to, exclusive, where "" is open. It undoes Scope,
+	// for walks at earlier moments: those that cannot meet a member whose past is
+	// forgotten need not be refused. nil means that any walk in the group may;
+	// without Scope it is not needed. It must be a pure function.
+	Meets func(scope Scope, from, to string) bool
+
 	// Owns calls own for each range of another table, ids that begin with
 	// prefix, that exists only through this version of the document. Once no
 	// document owns a range any more, it is no longer read, and forgotten when
@@ -193,6 +200,17 @@ func (t *Table) scope(id string) Scope {
 		return t.spec.Scope(id)
 	}
 	return Scope{Group: t.spec.Name, Member: id}
+}
+
+// meets says whether a range of ids may have a document of a member.
+func (t *Table) meets(scope Scope, from, to string) bool {
+	switch {
+	case t.spec.Meets != nil:
+		return t.spec.Meets(scope, from, to)
+	case t.spec.Scope != nil:
+		return true
+	}
+	return from <= scope.Member && (to == "" || scope.Member < to)
 }
 
 // Name is the table's name.

@@ -2,10 +2,8 @@ package firn
 
 import (
 	"fmt"
-	"iter"
 	"sync"
 
-	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/writer"
 )
 
@@ -13,8 +11,7 @@ import (
 // included, that can write. It is valid inside the function that it was given
 // to.
 type Tx struct {
-	store  *Store
-	view   *reader.View
+	readAt
 	ts     Timestamp
 	author int64 // of what is written: a number, 0 for nobody
 	enrols bool  // the author has no document yet: the first write makes it
@@ -30,43 +27,6 @@ func (tx *Tx) Wrote() bool { return tx.view != nil && tx.store.head.Wrote() }
 
 // Moment implements Reader: it is Timestamp.
 func (tx *Tx) Moment() Timestamp { return tx.ts }
-
-// Get implements Reader.
-func (tx *Tx) Get(t *Table, id []byte) (*Document, error) { return get(tx.view, t, id) }
-
-// Last implements Reader.
-func (tx *Tx) Last(t *Table, id []byte) (*Document, error) { return last(tx.view, t, id) }
-
-// Scan implements Reader. Whether it sees what is written while it runs is
-// not said.
-func (tx *Tx) Scan(r Range) iter.Seq2[Item, error] { return scan(tx.view, r) }
-
-// Ordered implements Reader. What it returns is valid until the next write.
-func (tx *Tx) Ordered(x *Index, prefix []byte) (*Ordered, error) { return ordered(tx.view, x, prefix) }
-
-// Keys implements Reader.
-func (tx *Tx) Keys(r Range, skip int) iter.Seq2[string, error] { return keys(tx.view, r, skip) }
-
-// CountRange implements Reader.
-func (tx *Tx) CountRange(r Range) (int, error) { return countRange(tx.view, r) }
-
-// Warm implements Reader.
-func (tx *Tx) Warm(x *Index, prefix []byte, n int) (held bool, err error) {
-	return warm(tx.view, x, prefix, n)
-}
-
-// Count implements Reader.
-func (tx *Tx) Count(t *Table, prefix []byte) (int, error) { return count(tx.view, t, prefix) }
-
-// Holds implements Reader.
-func (tx *Tx) Holds(x *Index, prefix []byte) bool { return holds(tx.view, x, prefix) }
-
-// Versions implements Reader.
-func (tx *Tx) Versions(t *Table, id []byte, r VersionRange) iter.Seq2[*Document, error] {
-	return versions(tx.view, t, id, r, func() (Timestamp, error) {
-		return tx.store.oldest(tx.view, t, string(id)) // nothing is deleted while a transaction runs
-	})
-}
 
 // At is Store.At for use inside a transaction. It sees nothing of the
 // transactions that are under way, this one included.
@@ -144,7 +104,7 @@ var jobs = sync.Pool{New: func() any { return new(job) }}
 func (j *job) Len() int { return j.batch.Len() }
 
 func (j *job) Transact(i int, ts Timestamp) error {
-	j.tx = Tx{store: j.store, view: j.store.head.Transaction(), ts: ts}
+	j.tx = Tx{readAt: readAt{j.store, j.store.head.Transaction(), gate{store: j.store}}, ts: ts}
 	err := j.batch.Transact(i, &j.tx)
 	j.tx = Tx{}
 	return err

@@ -35,7 +35,7 @@ func wire(err error) (text string, known bool) {
 		return string(shown), true
 	}
 	if e, ok := errors.AsType[*firn.CompactedError](err); ok {
-		return fmt.Sprintf("COMPACTED oldest readable timestamp is %d", e.Oldest), true
+		return compacted(e), true
 	}
 	if e, ok := errors.AsType[*firn.FutureError](err); ok {
 		return fmt.Sprintf("FUTURE newest timestamp is %d", e.Newest), true
@@ -51,6 +51,20 @@ func wire(err error) (text string, known bool) {
 		}
 	}
 	return string(errInternal), false
+}
+
+// compacted says from when on there is an answer, and why not before.
+func compacted(e *firn.CompactedError) string {
+	text := fmt.Sprintf("COMPACTED oldest readable timestamp is %d", e.Oldest)
+	switch {
+	case e.Unborn():
+		text += fmt.Sprintf(": the store began at %d", e.Began)
+	case e.Scope.Member != "":
+		text += fmt.Sprintf(": key %.64q of database %s %s", e.Scope.Member, e.Scope.Group, e.Kept())
+	case e.Scope.Group != "":
+		text += fmt.Sprintf(": database %s %s", e.Scope.Group, e.Kept())
+	}
+	return text
 }
 
 // causes are the store's errors and what clients are told about them.

@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,6 +15,11 @@ import (
 // whole group; the zero Scope is the store. By default a table is a group, and
 // its documents' ids are the members.
 type Scope struct{ Group, Member string }
+
+// compare orders scopes by group, and then by member.
+func (s Scope) compare(other Scope) int {
+	return cmp.Or(cmp.Compare(s.Group, other.Group), cmp.Compare(s.Member, other.Member))
+}
 
 // tiers lists the scopes whose policies may hold for s, the nearest first.
 func (s Scope) tiers() []Scope {

@@ -237,7 +237,9 @@ func (s *State) WalkBound(group string, asked schema.Timestamp, touches func(Sco
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	b := s.bound(Scope{Group: group})
-	b.Scope = Scope{Group: group}
+	if _, known := s.records[Scope{Group: group}]; known {
+		b.Scope = Scope{Group: group}
+	}
 	if s.groups[group] <= max(asked, b.Oldest) {
 		return b
 	}
@@ -245,7 +247,9 @@ func (s *State) WalkBound(group string, asked schema.Timestamp, touches func(Sco
 		if group != "" && scope.Group != group {
 			continue
 		}
-		if _, applied, _ := s.horizon(scope); applied > max(asked, b.Oldest) && touches(scope) {
+		_, applied, _ := s.horizon(scope)
+		later := applied > b.Oldest || applied == b.Oldest && scope.compare(b.Scope) < 0 // so that the same one is told
+		if applied > asked && later && touches(scope) {
 			b = s.bound(scope)
 			b.Scope = scope
 		}

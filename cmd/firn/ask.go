@@ -34,6 +34,9 @@ func reading(path, cannot string, fn func(*firn.Store) error) (err error) {
 // whoever typed the command usage errors.
 func explained(err error) error {
 	if e, ok := errors.AsType[*firn.CompactedError](err); ok {
+		if e.Unborn() {
+			return beforeAll(e.Began)
+		}
 		return forgotten(e.Oldest)
 	}
 	if e, ok := errors.AsType[*firn.FutureError](err); ok {
@@ -52,6 +55,10 @@ func explained(err error) error {
 
 func forgotten(oldest firn.Timestamp) error {
 	return fmt.Errorf("that moment is forgotten: history begins at %s (%d); choose a later one, and serve with a longer --retention to keep more", clockTime(oldest), oldest)
+}
+
+func beforeAll(began firn.Timestamp) error {
+	return fmt.Errorf("that moment is before the store, which began at %s (%d); choose a later one", clockTime(began), began)
 }
 
 func unborn(newest firn.Timestamp) error {
@@ -129,8 +136,8 @@ func refusal(text string) error {
 	code, rest, _ := strings.Cut(text, " ")
 	number, err := strconv.ParseInt(rest[strings.LastIndexByte(rest, ' ')+1:], 10, 64)
 	switch {
-	case code == "COMPACTED" && err == nil:
-		return forgotten(firn.Timestamp(number))
+	case code == "COMPACTED":
+		return unreadable(rest)
 	case code == "FUTURE" && err == nil:
 		return unborn(firn.Timestamp(number))
 	case code == "ERR" && (strings.HasPrefix(rest, "invalid moment") || strings.HasPrefix(rest, "unknown ") || strings.HasPrefix(rest, "wrong number") || strings.HasPrefix(rest, "syntax")):
@@ -139,6 +146,23 @@ func refusal(text string) error {
 		return errors.New(rest)
 	}
 	return errors.New(text)
+}
+
+// unreadable is refusal for a moment that history does not reach back to.
+func unreadable(text string) error {
+	number, why, _ := strings.Cut(strings.TrimPrefix(text, "oldest readable timestamp is "), ": ")
+	oldest, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return errors.New(text)
+	}
+	birth, young := strings.CutPrefix(why, "the store began at ")
+	switch began, err := strconv.ParseInt(birth, 10, 64); {
+	case young && err == nil:
+		return beforeAll(firn.Timestamp(began))
+	case why != "":
+		return fmt.Errorf("%w: %s", forgotten(firn.Timestamp(oldest)), why)
+	}
+	return forgotten(firn.Timestamp(oldest))
 }
 
 // maxDatabase is the highest number that firn serve --databases allows.

@@ -93,8 +93,12 @@ func (q *logQuery) run(store *firn.Store, out io.Writer) error {
 }
 
 func eachChange(store *firn.Store, since, until firn.Timestamp, fn func(logLine) error) error {
-	if since > store.Bounds().Newest {
+	bounds := store.Bounds()
+	if since > bounds.Newest {
 		return nil
+	}
+	if since != 0 {
+		since = max(since, bounds.Began) // there is nothing before
 	}
 	meaning, err := logMeaning(store, since)
 	if err != nil {

@@ -52,6 +52,18 @@ func KeyScope(id string) firn.Scope {
 	return scope
 }
 
+// keyMeets says whether a range of key ids can have a key. A group has a
+// keyspace for each time that its database was flushed; a range beyond one of
+// them may have any key.
+func keyMeets(scope firn.Scope, from, to string) bool {
+	n, ok := tuple.PrefixLen(from, 2)
+	if !ok || to == "" || to > string(tuple.PrefixEnd([]byte(from[:n]))) {
+		return true
+	}
+	id := string(tuple.AppendString([]byte(from[:n]), scope.Member))
+	return from <= id && id < to
+}
+
 // ownedByDatabase is the keyspace that a database shows: without a document,
 // the one that it was born with.
 func ownedByDatabase(id string, value []byte, own func(table string, prefix []byte)) {

@@ -34,6 +34,7 @@ func Tables() []firn.TableSpec {
 			Counted: true,
 			Indexes: []firn.IndexSpec{{Name: expiryIndex, Keys: expiryKeys}},
 			Scope:   KeyScope,
+			Meets:   keyMeets,
 			Owns:    ownedByKey,
 			Owned:   true,
 		},
