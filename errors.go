@@ -72,12 +72,19 @@ type lockedError struct{ error }
 func (e lockedError) Unwrap() error        { return e.error }
 func (e lockedError) Is(target error) bool { return target == ErrBusy }
 
-// CompactedError says how far back history reaches. It matches ErrCompacted.
+// CompactedError says how far back history reaches, and what is in the way. It
+// matches ErrCompacted.
 //
 //	type CompactedError struct {
 //		Asked  Timestamp // the moment that was asked for
 //		Oldest Timestamp // the oldest that can be read
+//		Began  Timestamp // when the store was made; 0: not known
+//		Scope  Scope     // the member, or the group, in the way of a walk; of other reads zero
+//		Policy Retention // what holds for it; unlimited if its history was forgotten on purpose
 //	}
+//
+//	func (e *CompactedError) Unborn() bool // Asked is before Began: nothing was forgotten
+//	func (e *CompactedError) Kept() string // what Scope keeps, in words
 type CompactedError = retention.CompactedError
 
 // FutureError says how far forward history reaches. It matches ErrFuture.

@@ -26,9 +26,6 @@ type Stored struct {
 	classes map[Policy]Progress
 }
 
-// Created is when the store was made.
-func (s Stored) Created() schema.Timestamp { return s.created }
-
 // ReadStored reads the globals of a file.
 func ReadStored(session schema.Session) (Stored, error) {
 	created, err := readCreated(session)
