@@ -82,7 +82,7 @@ func lines(typ reflect.Type) (patterns []string) {
 		for i := range typ.NumField() {
 			if f := typ.Field(i); f.IsExported() {
 				kind := regexp.MustCompile(`\w+\.`).ReplaceAllString(f.Type.String(), "")
-				kind = strings.NewReplacer("Row", "Document", "uint8", "byte", "[]", `\[\]`, "*", `\*`).Replace(kind)
+				kind = strings.NewReplacer("Row", "Document", "Policy", "Retention", "uint8", "byte", "[]", `\[\]`, "*", `\*`).Replace(kind)
 				patterns = append(patterns, `(?m)^\t+(\w+, )*`+f.Name+`(, \w+)* +(time\.)?`+kind)
 			}
 		}
