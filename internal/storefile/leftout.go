@@ -99,7 +99,7 @@ func (o *omission) look(row *schema.Row) error {
 	oldest, applied, versions := o.state.Horizon(scope)
 	switch {
 	case scope == retention.Scope{}: // only the program knows whose it is
-		return &retention.CompactedError{Asked: o.at, Oldest: o.state.GroupHorizon("")}
+		return o.state.WalkBound("", o.at, func(retention.Scope) bool { return true }).Admit(o.at)
 	case o.at < oldest:
 		if _, set := o.state.Record(scope); !set {
 			scope.Member = "" // its group's policy
