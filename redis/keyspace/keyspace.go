@@ -150,6 +150,7 @@ type Slot struct {
 	Live    bool
 	lapsed  bool  // it has expired, and was not swept yet
 	version int64 // of its newest version, a tombstone or an expired one too; 0 if there is none
+	draft   firn.Draft
 }
 
 // Open reads a key to write it.
@@ -162,11 +163,8 @@ func (v *View) OpenIn(db int, key []byte) (Slot, error) {
 		return Slot{}, err
 	}
 	s := Slot{ID: v.keyID(space, key), Name: key, Db: db}
-	doc, err := v.R.Last(v.Keys, s.ID)
-	if err == firn.ErrNotFound {
-		return s, nil
-	}
-	if err != nil {
+	doc, err := v.edit(&s)
+	if err != nil || doc == nil {
 		return s, err
 	}
 	k, err := ParseKeyDoc(doc)
@@ -179,6 +177,20 @@ func (v *View) OpenIn(db int, key []byte) (Slot, error) {
 	}
 	s.lapsed = !doc.Deleted && !s.Live
 	return s, nil
+}
+
+// edit is the newest version of a slot's document; nil if there never was one.
+// In a transaction the look-up is the one that writing needs.
+func (v *View) edit(s *Slot) (doc *firn.Document, err error) {
+	if v.Tx == nil { // the command may have to wait, and runs in a transaction then
+		doc, err = v.R.Last(v.Keys, s.ID)
+		if err == firn.ErrNotFound {
+			return nil, nil
+		}
+		return doc, err
+	}
+	s.draft, err = v.Tx.Edit(v.Keys, s.ID)
+	return s.draft.Old(), err
 }
 
 // OpenKind is open for a key that must have one type if it is there.
@@ -196,7 +208,7 @@ func (v *View) OpenKind(key []byte, want Kind) (Slot, error) {
 func (v *View) Write(s *Slot, next KeyDoc) error {
 	s.version++
 	next.Version = s.version
-	if err := v.Tx.Put(v.Keys, s.ID, NewKeyDoc(v.Operation, &next)); err != nil {
+	if err := s.draft.Put(NewKeyDoc(v.Operation, &next)); err != nil {
 		return err
 	}
 	if end := next.firstEnd(); Expired(end, v.Now()) && end != s.Key.firstEnd() {
@@ -215,7 +227,7 @@ func (v *View) Write(s *Slot, next KeyDoc) error {
 func (v *View) Remove(s *Slot) error {
 	s.version++
 	note := NewKeyDoc(v.Operation, &KeyDoc{Kind: s.Key.Kind, Version: s.version, Created: s.Key.Created})
-	if err := v.Tx.Delete(v.Keys, s.ID, note); err != nil {
+	if err := s.draft.Delete(note); err != nil {
 		return err
 	}
 	v.touched(s, false)

@@ -48,7 +48,8 @@ type Sweeper struct {
 	// Ends only come behind the present moment, and those that do not are noted
 	// as backdated.
 	From, field []byte
-	Batch       int // how many to end in the next transaction
+	Batch       int           // how many to end in the next transaction
+	budget      time.Duration // how long a transaction may take; 0: nobody waits for it
 }
 
 // SweeperHooks are what a Sweeper calls, on its own goroutine if nothing else
@@ -87,10 +88,15 @@ func (h SweeperHooks) withDefaults() SweeperHooks {
 
 // NewSweeper makes the sweeper of a store that was opened with Tables, for
 // those who have no server.
-func NewSweeper(store *firn.Store) *Sweeper { return NewCatalog(store, 1).NewSweeper(SweeperHooks{}) }
+func NewSweeper(store *firn.Store) *Sweeper {
+	s := NewCatalog(store, 1).NewSweeper(SweeperHooks{})
+	s.budget = 0
+	return s
+}
 
+// NewSweeper makes the sweeper of the tables' store, beside which others write.
 func (t *Catalog) NewSweeper(h SweeperHooks) *Sweeper {
-	return &Sweeper{View: NewView(t, nil), hooks: h.withDefaults(), Batch: SweepBatch}
+	return &Sweeper{View: NewView(t, nil), hooks: h.withDefaults(), Batch: SweepBatch, budget: sweepBudget}
 }
 
 // Run sweeps until ctx ends or the store is closed, then returns nil. When the
@@ -317,9 +323,10 @@ func (s *Sweeper) locate(tx *firn.Tx, keys []swept) ([]goneKey, error) {
 // adapt chooses how many keys and fields the next step takes.
 func (s *Sweeper) adapt(took time.Duration) {
 	switch {
-	case took > sweepBudget:
+	case s.budget == 0:
+	case took > s.budget:
 		s.Batch = max(s.Batch/2, minSweepBatch)
-	case took < sweepBudget/2:
+	case took < s.budget/2:
 		s.Batch = min(s.Batch*2, SweepBatch)
 	}
 }
@@ -344,6 +351,9 @@ func (w *sweep) endAll(tx *firn.Tx, due []firn.Item) (done []swept, err error) {
 			return nil, err
 		}
 		at := Slot{ID: []byte(doc.ID), Key: k, Live: true, version: k.Version}
+		if _, err := v.edit(&at); err != nil {
+			return nil, err
+		}
 		whole := k.Ended(now)
 		if whole {
 			v.Operation = OperationExpired

@@ -6,7 +6,7 @@ import (
 )
 
 func TestSweeperTakesFewerWhenAStepTakesLong(t *testing.T) {
-	s := &Sweeper{Batch: SweepBatch}
+	s := &Sweeper{Batch: SweepBatch, budget: sweepBudget}
 	for _, tt := range []struct {
 		took time.Duration
 		want int
