@@ -154,7 +154,7 @@ func debugPackedThreshold(c *command.Call, args [][]byte) error {
 }
 
 func debugObject(c *command.Call, args [][]byte) error {
-	return c.Present(func(v *keyspace.View) error {
+	return c.Current(func(v *keyspace.View) error {
 		doc, k, ok, err := v.FindLive(args[0])
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func debugObject(c *command.Call, args [][]byte) error {
 }
 
 func debugListpack(c *command.Call, args [][]byte) error {
-	return c.Present(func(v *keyspace.View) error {
+	return c.Current(func(v *keyspace.View) error {
 		k, ok, err := v.Find(args[0])
 		switch {
 		case err != nil:
@@ -282,7 +282,7 @@ func digest(v *keyspace.View, key []byte) (sum [sha1.Size]byte, ok bool, err err
 }
 
 func debugDigestValue(c *command.Call, args [][]byte) error {
-	return c.Present(func(v *keyspace.View) error {
+	return c.Current(func(v *keyspace.View) error {
 		c.Reply.Array(len(args))
 		for _, key := range args {
 			sum, _, err := digest(v, key)
@@ -298,7 +298,7 @@ func debugDigestValue(c *command.Call, args [][]byte) error {
 // debugDigest combines the digests of all keys, in whatever order.
 func debugDigest(c *command.Call, _ [][]byte) error {
 	var total [sha1.Size]byte
-	err := c.Present(func(v *keyspace.View) error {
+	err := c.Current(func(v *keyspace.View) error {
 		return v.EachDatabase(func(v *keyspace.View, prefix []byte) error { return addDigests(v, &total, prefix) })
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -40,6 +41,17 @@ func (x *expiries) count(v *keyspace.View) (map[string]expirySpan, error) {
 	if x.at != 0 && began-x.at < recountAfter*x.took {
 		return x.spans, nil
 	}
+	spans, err := expirySpans(v)
+	if err != nil {
+		return nil, err
+	}
+	x.spans, x.at = spans, command.Clock()
+	x.took = x.at - began
+	return spans, nil
+}
+
+// expirySpans walks the index of expiries at the moment of v.
+func expirySpans(v *keyspace.View) (map[string]expirySpan, error) {
 	spans, now := map[string]expirySpan{}, v.Now()
 	for item, err := range v.R.Scan(firn.Range{Index: v.Expiry}) {
 		if err != nil {
@@ -59,24 +71,59 @@ func (x *expiries) count(v *keyspace.View) (map[string]expirySpan, error) {
 		}
 		spans[id[:end]] = span
 	}
-	x.spans, x.at = spans, command.Clock()
-	x.took = x.at - began
 	return spans, nil
 }
 
-// infoKeyspace counts the keys of every database on one snapshot.
-func infoKeyspace(t *infoText) error {
-	return t.call.Present(func(v *keyspace.View) error {
-		spans, err := t.srv.expiries.count(v)
+// expirySpanOf is the span of one keyspace, by a walk over its keys: the index
+// of expiries says nothing about a moment at which a key of any keyspace is
+// forgotten.
+func expirySpanOf(v *keyspace.View, prefix []byte) (span expirySpan, err error) {
+	now := v.Now()
+	for item, err := range v.R.Scan(firn.Range{Index: v.Keys.ByID(), Prefix: prefix}) {
 		if err != nil {
+			return span, err
+		}
+		k, ok, err := v.Live(item.Doc)
+		switch {
+		case err != nil:
+			return span, err
+		case !ok:
+			span.gone++
+		case k.Expires != 0:
+			span.live++
+			span.ttl += k.Expires - now
+		}
+	}
+	return span, nil
+}
+
+// infoKeyspace counts the keys of every database on one snapshot: of the
+// present, or of CLIENT ASOF's moment. A database whose keys of then nobody
+// can count any more is shown as compacted.
+func infoKeyspace(t *infoText) error {
+	spansOf := t.srv.expiries.count
+	if t.call.Client.AsOf() != 0 {
+		spansOf = expirySpans
+	}
+	return t.call.Current(func(v *keyspace.View) error {
+		spans, err := spansOf(v)
+		forgotten := errors.Is(err, firn.ErrCompacted)
+		if err != nil && !forgotten {
 			return err
 		}
 		return v.EachDatabase(func(v *keyspace.View, prefix []byte) error {
 			n, err := v.R.Count(v.Keys, prefix)
+			span := spans[string(prefix)]
+			if err == nil && forgotten {
+				span, err = expirySpanOf(v, prefix)
+			}
+			if errors.Is(err, firn.ErrCompacted) {
+				t.add(fmt.Sprintf("db%d", v.DB), "compacted")
+				return nil
+			}
 			if err != nil {
 				return err
 			}
-			span := spans[string(prefix)]
 			if keys := int64(n) - span.gone; keys > 0 {
 				t.add(fmt.Sprintf("db%d", v.DB), fmt.Sprintf("keys=%d,expires=%d,avg_ttl=%d", keys, min(span.live, keys), span.ttl/max(span.live, 1)))
 			}

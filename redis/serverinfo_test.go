@@ -70,6 +70,36 @@ func TestInfoCountsKeysThatExpire(t *testing.T) {
 	}
 }
 
+// TestInfoOfThePastCountsThePast: a connection that looks at a moment is told
+// how many keys there were then, of which how many had an end.
+func TestInfoOfThePastCountsThePast(t *testing.T) {
+	for _, memory := range []int64{0, -1} {
+		a, b := NewPair(t, firn.Options{Memory: memory})
+		a.Run(t, "SET a 1", "SET b 1 EX 1000", "SELECT 3", "SET d 1", "SELECT 0")
+		then := a.lastTS(t)
+		a.Run(t, "DEL a", "SET c 1", "SET e 1", "SET f 1 EX 1000", "SWAPDB 3 4", "SET x 1")
+		b.Run(t, "CLIENT ASOF "+then)
+		got := info(t, b, "keyspace")
+		if !strings.HasPrefix(got["db0"], "keys=2,expires=1,avg_ttl=") || !strings.HasPrefix(got["db3"], "keys=1,expires=0,") || got["db4"] != "" {
+			t.Errorf("memory=%d, then: got %v, want two keys in db0 and one in db3", memory, got)
+		}
+		if now := info(t, a, "keyspace"); !strings.HasPrefix(now["db0"], "keys=5,expires=2,") || now["db3"] != "" {
+			t.Errorf("memory=%d, now: got %v, want five keys in db0 and none in db3", memory, now)
+		}
+		a.Run(t, "SELECT 5", "SET gone 1 EX 1000")
+		then = a.lastTS(t)
+		a.Run(t, "SET gone 2 EX 1000", "HISTORY CLEAR gone", "SELECT 0")
+		b.Run(t, "CLIENT ASOF "+then)
+		if got := info(t, b, "keyspace"); !strings.HasPrefix(got["db0"], "keys=5,expires=2,") || got["db5"] != "compacted" {
+			t.Errorf("memory=%d, beside what is forgotten: got %v, want five keys in db0, and db5 compacted", memory, got)
+		}
+		b.Run(t, "CLIENT ASOF OFF")
+		if now := info(t, b, "keyspace"); !strings.HasPrefix(now["db0"], "keys=5,expires=2,") {
+			t.Errorf("memory=%d, after OFF: got %v, want five keys in db0", memory, now)
+		}
+	}
+}
+
 // TestExpiriesAreNotCountedAllTheTime: a count that took long is used again.
 func TestExpiriesAreNotCountedAllTheTime(t *testing.T) {
 	a, _ := NewPair(t, firn.Options{})
