@@ -46,6 +46,24 @@ func (s *Session) permit(e *command.Entry, args [][]byte) error {
 	return resp.Error("NOPERM this user has no permissions to run the '" + e.Full + "' command")
 }
 
+// permitKeys says whether the user of a command that names no keys in its
+// entry may do to keys what the command is about to. A refusal is logged.
+func permitKeys(c *command.Call, need command.Access, keys ...[]byte) error {
+	s := sessionOf(c)
+	user, e := s.user.Load(), s.srv.table.ByName[c.Cmd.Name]
+	bounds := user.Bounds.Load()
+	if bounds == nil {
+		return nil
+	}
+	for _, key := range keys {
+		if !bounds.AllowsKey(e, c.Args, key, need) {
+			s.logDenial(e, acl.DenialKey, string(key), user.Name)
+			return errNoKeyAccess
+		}
+	}
+	return nil
+}
+
 // permitQueued is permit for a command that was queued by MULTI and runs now.
 func (s *Session) permitQueued(e *command.Entry, args [][]byte) error {
 	reason := ""

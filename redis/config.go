@@ -98,6 +98,7 @@ var parameters = sync.OnceValue(func() []parameter {
 		{name: "appendfsync", get: func(srv *Server) string { return srv.opts.Durability }},
 		{name: "databases", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Databases) }},
 		{name: "port", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Port) }},
+		{name: "enable-debug-command", get: func(srv *Server) string { return srv.opts.Debug }},
 		{name: "firn-audit", get: func(srv *Server) string { return yesNo(!srv.opts.Anonymous) }},
 		{name: "firn-memory", get: func(srv *Server) string { return strconv.FormatInt(srv.opts.Memory, 10) }},
 		counted("maxclients", 1, 1<<32-1, func(srv *Server) *atomic.Int64 { return &srv.config.maxClients }, nil),

@@ -63,7 +63,6 @@ crash-memcheck-enabled yesno yes
 daemonize fixed no
 disable-thp fixed yes
 dynamic-hz yesno yes
-enable-debug-command fixed yes
 enable-module-command fixed no
 enable-protected-configs fixed no
 hz number:0:2147483647 10

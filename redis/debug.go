@@ -22,10 +22,10 @@ import (
 // DEBUG is what test suites ask for. As in Redis it is one command and not a
 // container.
 var debugCommands = []command.Command{{
-	Name: "DEBUG", Args: "subcommand [arg ...]", Min: 1, Max: -1, Flags: command.Local | command.Admin | command.OnWorker, Group: "server", Since: "1.0.0",
+	Name: "DEBUG", Args: "subcommand [arg ...]", Min: 1, Max: -1, Flags: command.Local | command.Admin | command.OnWorker | command.Protected, Group: "server", Since: "1.0.0",
 	Complexity: "Depends on subcommand.",
 	Summary:    "Debugging commands: DEBUG HELP lists them.",
-	Differs:    "Has what test suites need. SLEEP holds up this connection alone. RELOAD and LOADAOF move the write-ahead log into the file. DIGEST is Firn's own.",
+	Differs:    "Off unless --enable-debug-command is yes or local. Has what test suites need, and obeys the rights to keys. SLEEP holds up this connection alone. RELOAD and LOADAOF move the write-ahead log into the file. DIGEST is Firn's own.",
 	Run:        debugRun,
 }}
 
@@ -154,6 +154,9 @@ func debugPackedThreshold(c *command.Call, args [][]byte) error {
 }
 
 func debugObject(c *command.Call, args [][]byte) error {
+	if err := permitKeys(c, 0, args[:1]...); err != nil {
+		return err
+	}
 	return c.Current(func(v *keyspace.View) error {
 		doc, k, ok, err := v.FindLive(args[0])
 		if err != nil {
@@ -174,6 +177,9 @@ func debugObject(c *command.Call, args [][]byte) error {
 }
 
 func debugListpack(c *command.Call, args [][]byte) error {
+	if err := permitKeys(c, 0, args...); err != nil {
+		return err
+	}
 	return c.Current(func(v *keyspace.View) error {
 		k, ok, err := v.Find(args[0])
 		switch {
@@ -224,6 +230,9 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 			return command.ErrNotInteger
 		}
 	}
+	if err := permitPopulate(c, prefix, count); err != nil {
+		return err
+	}
 	for from := int64(0); from < count; from += populateBatch {
 		_, err := c.Store.Update(context.Background(), func(tx *firn.Tx) error {
 			return populate(c, tx, prefix, from, min(from+populateBatch, count), int(size))
@@ -233,6 +242,21 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 		}
 	}
 	c.Reply.Simple("OK")
+	return nil
+}
+
+// permitPopulate says whether the user may write the keys that POPULATE makes.
+func permitPopulate(c *command.Call, prefix []byte, count int64) error {
+	if sessionOf(c).user.Load().Bounds.Load() == nil {
+		return nil
+	}
+	var key []byte
+	for i := range count {
+		key = fmt.Appendf(key[:0], "%s:%d", prefix, i)
+		if err := permitKeys(c, command.AccessWrite, key); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -282,6 +306,9 @@ func digest(v *keyspace.View, key []byte) (sum [sha1.Size]byte, ok bool, err err
 }
 
 func debugDigestValue(c *command.Call, args [][]byte) error {
+	if err := permitKeys(c, command.AccessRead, args...); err != nil {
+		return err
+	}
 	return c.Current(func(v *keyspace.View) error {
 		c.Reply.Array(len(args))
 		for _, key := range args {
@@ -297,6 +324,9 @@ func debugDigestValue(c *command.Call, args [][]byte) error {
 
 // debugDigest combines the digests of all keys, in whatever order.
 func debugDigest(c *command.Call, _ [][]byte) error {
+	if !c.Client.ReadsAnyKey(c) {
+		return errNoKeyAccess
+	}
 	var total [sha1.Size]byte
 	err := c.Current(func(v *keyspace.View) error {
 		return v.EachDatabase(func(v *keyspace.View, prefix []byte) error { return addDigests(v, &total, prefix) })

@@ -25,6 +25,9 @@ func (o Options) withDefaults() Options {
 	if o.Durability == "" {
 		o.Durability = "always"
 	}
+	if o.Debug == "" {
+		o.Debug = "no"
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -123,7 +123,7 @@ func TestRepliesAreThoseOfTheConversations(t *testing.T) {
 	for _, name := range conversationFiles(t) {
 		for _, s := range parseConversations(t, name) {
 			t.Run(filepath.Base(name)+"/"+s.name, func(t *testing.T) {
-				srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
+				srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{Debug: "yes"})
 				converse(t, s, newOurs(t, srv), func(byte) bool { return true })
 			})
 		}
@@ -140,7 +140,7 @@ func TestConversationsHoldHotAndCold(t *testing.T) {
 		for _, name := range conversationFiles(t) {
 			for _, s := range parseConversations(t, name) {
 				t.Run(kind+"/"+filepath.Base(name)+"/"+s.name, func(t *testing.T) {
-					converse(t, s, newOurs(t, New(openStore(t, o), Options{})), func(byte) bool { return true })
+					converse(t, s, newOurs(t, New(openStore(t, o), Options{Debug: "yes"})), func(byte) bool { return true })
 				})
 			}
 		}
@@ -172,7 +172,7 @@ func rewrite(t *testing.T, name string, chapters []chapter, connect func() *thei
 	for _, s := range chapters {
 		redis := connect()
 		redis.tell(t, []byte("FLUSHALL"))
-		firn := newOurs(t, New(openStore(t, firn.Options{Durability: firn.None}), Options{}))
+		firn := newOurs(t, New(openStore(t, firn.Options{Durability: firn.None}), Options{Debug: "yes"}))
 		for _, l := range s.lines {
 			out.WriteString(l.text + "\n")
 			if l.mode == 0 {

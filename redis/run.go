@@ -202,6 +202,8 @@ func (s *Session) prepare(words [][]byte) {
 // check says whether the session may run a command at all.
 func (s *Session) check(cmd *command.Entry) error {
 	switch {
+	case cmd.Flags&command.Protected != 0 && !s.mayDebug():
+		return errDebug
 	case !s.authed && cmd.Flags&command.NoAuth == 0 && !s.srv.users.Open():
 		return errNoAuth
 	case s.multi.on && cmd.Flags&command.NoMulti != 0:

@@ -48,6 +48,10 @@ type Options struct {
 	Memory     int64  // the head's budget in bytes, for INFO and CONFIG GET
 	Anonymous  bool   // versions do not say who wrote them
 
+	// Debug says who may use DEBUG, as Redis's enable-debug-command does: no,
+	// yes, or local, clients of this machine; empty: no.
+	Debug string
+
 	Logger *slog.Logger     // nil: nothing is logged
 	Level  *slog.LevelVar   // what CONFIG SET loglevel changes; nil: nothing
 	Now    func() time.Time // nil: time.Now

@@ -19,7 +19,7 @@ import (
 // NewPair is two sessions of one server.
 func NewPair(t *testing.T, o firn.Options) (a, b *ours) {
 	t.Helper()
-	srv := New(openStore(t, o), Options{})
+	srv := New(openStore(t, o), Options{Debug: "yes"})
 	return newOurs(t, srv), newOurs(t, srv)
 }
 

@@ -409,7 +409,7 @@ func TestEndFinishesWhatWasAccepted(t *testing.T) {
 }
 
 func TestColdReadsDoNotHoldUpOthers(t *testing.T) {
-	r := start(t, Options{Workers: 2}, redis.Options{})
+	r := start(t, Options{Workers: 2}, redis.Options{Debug: "yes"})
 	slow, quick := r.connect(), r.connect()
 	slow.send("DEBUG SLEEP 0.3\r\nPING\r\n")
 	quick.send("SET k 1\r\nAT now GET k\r\nGET k\r\n")

@@ -41,6 +41,7 @@ type settings struct {
 	level      slog.LevelVar
 	format     choiceValue
 	protected  choiceValue
+	debug      choiceValue
 	audit      choiceValue
 	loops      int
 	pprof      string
@@ -68,6 +69,7 @@ func serveFlags(s *settings) *cobra.Command {
 		walMax:    256 << 20,
 		format:    choiceValue{"", []string{"text", "json"}},
 		protected: choiceValue{"yes", []string{"yes", "no"}},
+		debug:     choiceValue{"no", []string{"no", "yes", "local"}},
 		audit:     choiceValue{"on", []string{"on", "off"}},
 	}
 	c := &cobra.Command{
@@ -107,6 +109,7 @@ func serveFlags(s *settings) *cobra.Command {
 	f.StringArrayVar(&s.users, "user", nil, "a user and its rules, such as \"app on >secret ~app:* +@all\"; may be given more than once")
 	f.IntVar(&s.maxClients, "maxclients", 10_000, "how many clients may be connected")
 	f.Var(&s.protected, "protected-mode", "whether to refuse clients of other machines while there is no password")
+	f.Var(&s.debug, "enable-debug-command", "who may use DEBUG, which test suites need: no, yes, or local, clients of this machine")
 	f.Var(levelValue{&s.level}, "log-level", "debug, info, warn or error")
 	f.Var(&s.format, "log-format", "text or json; by default text on a terminal and json elsewhere")
 	f.IntVar(&s.loops, "loops", 1, "event loops")
@@ -254,6 +257,7 @@ func (s *settings) redisOptions() redis.Options {
 		Databases: s.databases, Password: s.password, ACLFile: s.aclFile, MaxClients: s.maxClients, Version: version,
 		Path: s.path, Port: firstPort(s.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
 		Anonymous: s.audit.text == "off", Exposed: s.protected.text == "no", Level: &s.level,
+		Debug: s.debug.text,
 	}
 }
 

@@ -89,6 +89,15 @@ func (r *Rights) AllowsChannel(channel []byte, literal bool) bool {
 	return slices.ContainsFunc(r.Selectors, func(s Selector) bool { return s.allChannels || s.allowsChannel(channel, literal) })
 }
 
+// AllowsKey says whether a selector that allows the command with its arguments
+// allows to use a key so as well.
+func (r *Rights) AllowsKey(e *command.Entry, args [][]byte, key []byte, need command.Access) bool {
+	return slices.ContainsFunc(r.Selectors, func(s Selector) bool {
+		why, _, _ := s.check(e, args)
+		return why == DenialNone && (s.allKeys || s.allowsKey(key, need))
+	})
+}
+
 // AllowsAnyKey says whether a selector that allows the command with its
 // arguments allows to read every key as well.
 func (r *Rights) AllowsAnyKey(e *command.Entry, args [][]byte) bool {

@@ -15,19 +15,20 @@ type Flags uint32
 
 // What a command may do.
 const (
-	Writes   Flags = 1 << iota // runs in a transaction and may change data
-	Local                      // concerns the session or the server: gets no data
-	Fast                       // constant or logarithmic time
-	Admin                      // for operators
-	NoAuth                     // allowed before AUTH
-	NoMulti                    // refused inside MULTI
-	NoQueue                    // runs at once inside MULTI (EXEC, DISCARD, …)
-	Random                     // its reply depends on chance
-	ReadOnly                   // reads data; the default of a command that is neither Writes nor Local
-	PubSub                     // allowed to a RESP2 subscriber
-	Skip                       // kept out of MONITOR and SLOWLOG (AUTH)
-	OwnName                    // one of Firn's own commands
-	Blocks                     // may wait for a key: see Call.wait
+	Writes    Flags = 1 << iota // runs in a transaction and may change data
+	Local                       // concerns the session or the server: gets no data
+	Fast                        // constant or logarithmic time
+	Admin                       // for operators
+	NoAuth                      // allowed before AUTH
+	NoMulti                     // refused inside MULTI
+	NoQueue                     // runs at once inside MULTI (EXEC, DISCARD, …)
+	Random                      // its reply depends on chance
+	ReadOnly                    // reads data; the default of a command that is neither Writes nor Local
+	PubSub                      // allowed to a RESP2 subscriber
+	Skip                        // kept out of MONITOR and SLOWLOG (AUTH)
+	OwnName                     // one of Firn's own commands
+	Blocks                      // may wait for a key: see Call.wait
+	Protected                   // refused unless the server's options allow it (DEBUG)
 )
 
 // Keys says where a command's keys are, in Redis's terms: the position of the
