@@ -77,11 +77,30 @@ func monitor(c *command.Call) error {
 // operators are not shown, as in Redis, nor those that run again after they
 // waited.
 func (s *Session) shown(e *command.Entry, words [][]byte) {
-	if s.srv.monitors.count.Load() == 0 || e.Flags&command.Admin != 0 || s.call.Waited || len(words) == 0 {
+	if s.srv.monitors.count.Load() == 0 || e.Flags&command.Admin != 0 || s.call.Waited || len(words) == 0 || s.srv.hidesSecret(e, words[1:]) {
 		return
 	}
 	s.outbox.add(note{what: noteMonitor}, s.monitorLine(e, words), nil)
 }
+
+// hidesSecret says whether a command is AT with one in its arguments that is
+// not shown, or not as it is: AT refuses those, but a password was typed.
+func (srv *Server) hidesSecret(e *command.Entry, args [][]byte) bool {
+	for e != nil && e.Name == "AT" && len(args) > 1 {
+		words := args[1:]
+		if e, _, _ = srv.table.Resolve(words); e == nil { // it may be a container, with a subcommand misspelt
+			e, _, _ = srv.table.Resolve(words[:1])
+		}
+		if e != nil && (isSecret(e) || slices.ContainsFunc(e.Sub, isSecret)) {
+			return true
+		}
+		args = words[1:]
+	}
+	return false
+}
+
+// isSecret says whether a command's arguments are nobody else's business.
+func isSecret(e *command.Entry) bool { return e.Flags&(command.Admin|command.Skip) != 0 }
 
 // monitorLine is a command as MONITOR shows it.
 func (s *Session) monitorLine(e *command.Entry, words [][]byte) []byte {

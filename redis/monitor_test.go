@@ -64,6 +64,33 @@ func TestMonitorShowsWhatRedisShows(t *testing.T) {
 	}
 }
 
+// TestSecretsAreNotShown: a password is in no line of MONITOR and in no entry
+// of the slow log, also where AT is given a command that it refuses.
+func TestSecretsAreNotShown(t *testing.T) {
+	m, other := NewPair(t, firn.Options{})
+	m.Run(t, "CONFIG SET slowlog-log-slower-than 0", "MONITOR")
+	secrets := []string{
+		"AUTH secret", "AUTH u secret", "AUTH u v secret", "HELLO 3 AUTH default secret", "HELLO 2", "CONFIG SET masterauth secret",
+		"ACL SETUSER u on >secret", "ACL SETUSER v >secret", "AT now AUTH u secret", "at NOW auth secret", "AT now AUTH", "AT secret AUTH",
+		"AT now AUTH u v secret", "AT now HELLO 3 AUTH default secret", "AT now ACL SETUSER u >secret", "AT now ACL SETUSERS u >secret",
+		"AT now CONFIG SET requirepass secret", "AT now AT now AUTH u secret", "AT now AT now ACL NOSUCH secret",
+	}
+	for _, command := range secrets {
+		other.Run(t, command, "MULTI", command, "EXEC")
+	}
+	shown := other.Run(t, "AT now GET k", "AT now NOSUCH k", "AT now PING", "SLOWLOG GET -1") + m.Run(t, "PING")
+	if strings.Contains(shown, "secret") {
+		t.Errorf("shown: got %q, want no secret", shown)
+	}
+	for _, part := range []string{
+		`"AT" "now" "GET" "k"`, `"AT" "now" "NOSUCH" "k"`, `"AT" "now" "PING"`, `"AUTH" "(redacted)"`, "$3\r\nnow\r\n$4\r\nPING\r\n",
+	} {
+		if !strings.Contains(shown, part) {
+			t.Errorf("shown: got %q, want %s in it", shown, part)
+		}
+	}
+}
+
 func TestMonitorsMayDoLittle(t *testing.T) {
 	m, other := NewPair(t, firn.Options{})
 	Check(t, "MONITOR", m.Run(t, "MONITOR"), "+OK\r\n")

@@ -69,7 +69,7 @@ func (s *Session) takeBack() {
 
 // slow tells those who want to know that a command was slow.
 func (s *Session) slow(u *unit, took time.Duration) {
-	if s.srv.slow.wants(took) && u.cmd.Flags&command.Skip == 0 {
+	if s.srv.slow.wants(took) && u.cmd.Flags&command.Skip == 0 && !s.srv.hidesSecret(u.cmd, u.args) {
 		s.srv.slow.add(s, u, took)
 	}
 	event := "command"
