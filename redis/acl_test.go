@@ -215,8 +215,7 @@ func TestPatternsOfSubscriptionsAreTakenLiterally(t *testing.T) {
 		{"PUBLISH", "news hello", acl.DenialNone}, {"PUBLISH", "other news", acl.DenialChannel},
 		{"SSUBSCRIBE", "other", acl.DenialChannel}, {"SPUBLISH", "exact hello", acl.DenialNone}, {"UNSUBSCRIBE", "other", acl.DenialNone},
 	} {
-		e := command.NewEntry(command.Command{Name: tt.name, Max: -1, Run: connectionPing}, "")
-		if got, _ := r.Check(e, SplitWords(t, tt.args)); got != tt.want {
+		if got, _ := r.Check(srv.table.ByName[tt.name], SplitWords(t, tt.args)); got != tt.want {
 			t.Errorf("%s %s: got %d, want %d", tt.name, tt.args, got, tt.want)
 		}
 	}

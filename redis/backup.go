@@ -13,8 +13,9 @@ import (
 )
 
 var backupCommands = []command.Command{{
-	Name: "BACKUP", Args: "TO path [AT when] [STRICT]", Min: 2, Max: 5, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName,
-	Group: "history", Since: "0.1.0", Complexity: "O(N) where N is the number of versions and index entries",
+	Name: "BACKUP", Args: "TO path [AT when] [STRICT]", Min: 2, Max: 5,
+	Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName,
+	Group: "history", Since: "0.1.0", Complexity: "O(n), n the versions and index entries",
 	Summary: "Writes a copy of the store, with its history, as of now or of a moment, to a file of the server's machine; a path that is not absolute is beside the store's. " +
 		"What has a policy of its own and cannot be read then is left out and named, or with STRICT refused.",
 	Run: backup,

@@ -26,8 +26,8 @@ func commandDocs(c *command.Call) error {
 func replyDocs(w *resp.Writer, e *command.Entry) {
 	w.BulkString(e.Full)
 	n := 4
-	old, isOld := command.Deprecated[e.Full]
-	if isOld {
+	old := e.Deprecated
+	if old.Since != "" {
 		n += 3
 	}
 	if len(e.Sub) > 0 {
@@ -42,11 +42,11 @@ func replyDocs(w *resp.Writer, e *command.Entry) {
 	command.ReplyField(w, "since", e.Since)
 	command.ReplyField(w, "group", e.Group)
 	command.ReplyField(w, "complexity", e.Complexity)
-	if isOld {
+	if old.Since != "" {
 		w.BulkString("doc_flags")
 		command.ReplyTexts(w, []string{"deprecated"})
-		command.ReplyField(w, "deprecated_since", old[0])
-		command.ReplyField(w, "replaced_by", old[1])
+		command.ReplyField(w, "deprecated_since", old.Since)
+		command.ReplyField(w, "replaced_by", old.Instead)
 	}
 	if len(arguments) > 0 {
 		w.BulkString("arguments")

@@ -7,45 +7,56 @@ import (
 )
 
 var commandCommands = []command.Command{{
-	Name: "COMMAND", Flags: command.Local, Group: "server", Since: "2.8.13", Complexity: "O(N) where N is the total number of commands",
+	Name: "COMMAND", Flags: command.Local | command.Loading | command.Stale, Categories: command.CatConnection,
+	Group: "server", Since: "2.8.13", Complexity: "O(n), n all commands",
+	Tips:    []string{"nondeterministic_output_order"},
 	Summary: "Returns detailed information about all commands.",
 	Run:     func(c *command.Call) error { return replyCommands(c, sessionOf(c).srv.table.Sorted) },
 	Sub: []command.Command{
 		{
-			Name: "COUNT", Flags: command.Local, Since: "2.8.13", Complexity: "O(1)",
+			Name: "COUNT", Flags: command.Local | command.Loading | command.Stale, Categories: command.CatConnection,
+			Since: "2.8.13", Complexity: "O(1)",
 			Summary: "Returns a count of commands.",
 			Run:     func(c *command.Call) error { c.Reply.Int(int64(len(sessionOf(c).srv.table.Sorted))); return nil },
 		},
 		{
-			Name: "DOCS", Args: "[command-name [command-name ...]]", Max: -1, Flags: command.Local, Since: "7.0.0",
-			Complexity: "O(N) where N is the number of commands to look up",
-			Summary:    "Returns documentary information about commands.",
-			Run:        commandDocs,
+			Name: "DOCS", Args: "[command-name [command-name ...]]", Max: -1, Flags: command.Local | command.Loading | command.Stale,
+			Categories: command.CatConnection,
+			Since:      "7.0.0", Complexity: "O(n), n the commands to look up",
+			Tips:    []string{"nondeterministic_output_order"},
+			Summary: "Returns documentary information about commands.",
+			Run:     commandDocs,
 		},
 		{
-			Name: "GETKEYS", Args: "command [arg ...]", Min: 2, Max: -1, Flags: command.Local, Since: "2.8.13",
-			Complexity: "O(N) where N is the number of arguments to the command",
-			Summary:    "Extracts the key names from an arbitrary command.",
-			Run:        commandGetKeys,
+			Name: "GETKEYS", Args: "command [arg ...]", Min: 2, Max: -1, Flags: command.Local | command.Loading | command.Stale,
+			Categories: command.CatConnection,
+			Since:      "2.8.13", Complexity: "O(n), n the arguments to the command",
+			Summary: "Extracts the key names from an arbitrary command.",
+			Run:     commandGetKeys,
 		},
 		{
-			Name: "GETKEYSANDFLAGS", Args: "command [arg ...]", Min: 2, Max: -1, Flags: command.Local, Since: "7.0.0",
-			Complexity: "O(N) where N is the number of arguments to the command",
-			Summary:    "Extracts the key names from an arbitrary command, and how it uses each of them.",
-			Run:        commandGetKeysAndFlags,
+			Name: "GETKEYSANDFLAGS", Args: "command [arg ...]", Min: 2, Max: -1, Flags: command.Local | command.Loading | command.Stale,
+			Categories: command.CatConnection,
+			Since:      "7.0.0", Complexity: "O(n), n the arguments to the command",
+			Summary: "Extracts the key names from an arbitrary command, and how it uses each of them.",
+			Run:     commandGetKeysAndFlags,
 		},
-		command.Help,
+		command.HelpIn(command.CatConnection),
 		{
-			Name: "INFO", Args: "[command-name [command-name ...]]", Max: -1, Flags: command.Local, Since: "2.8.13",
-			Complexity: "O(N) where N is the number of commands to look up",
-			Summary:    "Returns information about one, multiple or all commands.",
-			Run:        commandInfo,
+			Name: "INFO", Args: "[command-name [command-name ...]]", Max: -1, Flags: command.Local | command.Loading | command.Stale,
+			Categories: command.CatConnection,
+			Since:      "2.8.13", Complexity: "O(n), n the commands to look up",
+			Tips:    []string{"nondeterministic_output_order"},
+			Summary: "Returns information about one, multiple or all commands.",
+			Run:     commandInfo,
 		},
 		{
-			Name: "LIST", Args: "[FILTERBY MODULE module-name | ACLCAT category | PATTERN pattern]", Max: -1, Flags: command.Local, Since: "7.0.0",
-			Complexity: "O(N) where N is the total number of commands",
-			Summary:    "Returns a list of command names.",
-			Run:        commandList,
+			Name: "LIST", Args: "[FILTERBY MODULE module-name | ACLCAT category | PATTERN pattern]", Max: -1,
+			Flags: command.Local | command.Loading | command.Stale, Categories: command.CatConnection,
+			Since: "7.0.0", Complexity: "O(n), n all commands",
+			Tips:    []string{"nondeterministic_output_order"},
+			Summary: "Returns a list of command names.",
+			Run:     commandList,
 		},
 	},
 }}
@@ -73,7 +84,7 @@ func replyCommand(w *resp.Writer, e *command.Entry) {
 	w.Int(int64(keys.Last))
 	w.Int(int64(keys.Step))
 	command.ReplyTexts(w, e.In.Names())
-	command.ReplyStrings(w, command.TipFacts().Of(e))
+	command.ReplyStrings(w, e.Tips)
 	w.Array(len(e.Specs))
 	for i := range e.Specs {
 		replySpec(w, &e.Specs[i])
@@ -88,7 +99,7 @@ func replyCommand(w *resp.Writer, e *command.Entry) {
 func replySpec(w *resp.Writer, s *command.KeySpec) {
 	w.Map(3)
 	w.BulkString("flags")
-	command.ReplyTexts(w, s.Flags.Names())
+	command.ReplyTexts(w, s.Use.Names())
 	w.BulkString("begin_search")
 	w.Map(2)
 	switch {
@@ -189,7 +200,7 @@ func commandGetKeysAndFlags(c *command.Call) error {
 	for _, use := range uses {
 		c.Reply.Array(2)
 		c.Reply.Bulk(use.Key)
-		command.ReplyTexts(&c.Reply, use.Flags.Names())
+		command.ReplyTexts(&c.Reply, use.Use.Names())
 	}
 	return nil
 }

@@ -18,31 +18,37 @@ import (
 )
 
 var configCommands = []command.Command{{
-	Name: "CONFIG", Flags: command.Local | command.Admin, Group: "server", Since: "2.0.0", Complexity: "Depends on subcommand.",
+	Name: "CONFIG", Flags: command.Local | command.Admin,
+	Group: "server", Since: "2.0.0", Complexity: "that of the subcommand",
 	Summary: "A container for server configuration commands.",
 	Sub: []command.Command{
 		{
-			Name: "GET", Args: "parameter [parameter ...]", Min: 1, Max: -1, Flags: command.Local | command.Admin, Since: "2.0.0",
-			Complexity: "O(N) when N is the number of configuration parameters provided",
-			Summary:    "Returns the effective values of configuration parameters.",
-			Run:        configGet,
+			Name: "GET", Args: "parameter [parameter ...]", Min: 1, Max: -1,
+			Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,
+			Since: "2.0.0", Complexity: "O(n), n the configuration parameters provided",
+			Summary: "Returns the effective values of configuration parameters.",
+			Run:     configGet,
 		},
 		command.Help,
 		{
-			Name: "REWRITE", Flags: command.Local | command.Admin, Since: "2.8.0", Complexity: "O(1)",
+			Name: "REWRITE", Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,
+			Since: "2.8.0", Complexity: "O(1)",
 			Summary: "Refused: there is no configuration file, only flags.",
 			Run:     func(*command.Call) error { return resp.Error("ERR The server is running without a config file") },
 		},
 		{
-			Name: "RESETSTAT", Flags: command.Local | command.Admin, Since: "2.0.0", Complexity: "O(1)",
+			Name: "RESETSTAT", Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,
+			Since: "2.0.0", Complexity: "O(1)",
 			Summary: "Resets the server's statistics.",
 			Run:     configResetStat,
 		},
 		{
-			Name: "SET", Args: "parameter value [parameter value ...]", Min: 2, Max: -1, Flags: command.Local | command.Admin | command.Skip, Since: "2.0.0",
-			Complexity: "O(N) when N is the number of configuration parameters provided",
-			Summary:    "Sets configuration parameters in-flight.",
-			Run:        configSet,
+			Name: "SET", Args: "parameter value [parameter value ...]", Min: 2, Max: -1,
+			Flags: command.Local | command.Admin | command.Skip | command.NoScript | command.Loading | command.Stale,
+			Since: "2.0.0", Complexity: "O(n), n the configuration parameters provided",
+			Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+			Summary: "Sets configuration parameters in-flight.",
+			Run:     configSet,
 		},
 	},
 }}

@@ -11,39 +11,49 @@ import (
 
 var connectionCommands = []command.Command{
 	{
-		Name: "AUTH", Args: "[username] password", Min: 1, Max: -1, Flags: command.Local | command.Fast | command.NoAuth | command.Skip,
-		Group: "connection", Since: "1.0.0", Complexity: "O(N) where N is the number of passwords defined for the user",
+		Name: "AUTH", Args: "[username] password", Min: 1, Max: -1,
+		Flags: command.Local | command.Fast | command.NoAuth | command.Skip | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Group: "connection", Since: "1.0.0", Complexity: "O(n), n the passwords defined for the user",
 		Summary: "Authenticates the connection.",
 		Run:     connectionAuth,
 	},
 	{
-		Name: "HELLO", Args: "[protover [AUTH username password] [SETNAME clientname]]", Max: -1, Flags: command.Local | command.Fast | command.NoAuth | command.Skip,
+		Name: "HELLO", Args: "[protover [AUTH username password] [SETNAME clientname]]", Max: -1,
+		Flags: command.Local | command.Fast | command.NoAuth | command.Skip | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
 		Group: "connection", Since: "6.0.0", Complexity: "O(1)",
 		Summary: "Handshakes with the server: protocol, password and name.",
 		Run:     connectionHello,
 	},
 	{
-		Name: "PING", Args: "[message]", Max: 1, Flags: command.Local | command.Fast | command.PubSub, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "PING", Args: "[message]", Max: 1, Flags: command.Local | command.Fast | command.PubSub,
+		Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Tips:    []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Summary: "Returns the server's liveliness response.",
 		Run:     connectionPing,
 	},
 	{
-		Name: "ECHO", Args: "message", Min: 1, Flags: command.Local | command.Fast, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "ECHO", Args: "message", Min: 1, Flags: command.Local | command.Fast | command.Loading | command.Stale,
+		Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Returns the given string.",
 		Run:     func(c *command.Call) error { c.Reply.Bulk(c.Args[0]); return nil },
 	},
 	{
-		Name: "QUIT", Max: -1, Flags: command.Local | command.Fast | command.NoAuth | command.NoQueue | command.PubSub, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "QUIT", Max: -1,
+		Flags: command.Local | command.Fast | command.NoAuth | command.NoQueue | command.PubSub | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Closes the connection.",
 		Run:     connectionQuit,
 	},
 	{
-		Name: "RESET", Flags: command.Local | command.Fast | command.NoAuth | command.NoQueue | command.PubSub, Group: "connection", Since: "6.2.0", Complexity: "O(1)",
+		Name:  "RESET",
+		Flags: command.Local | command.Fast | command.NoAuth | command.NoQueue | command.PubSub | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Group: "connection", Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Resets the connection.",
 		Run:     connectionReset,
 	},
 	{
-		Name: "SELECT", Args: "index", Min: 1, Flags: command.Local | command.Fast, Group: "connection", Since: "1.0.0", Complexity: "O(1)",
+		Name: "SELECT", Args: "index", Min: 1, Flags: command.Local | command.Fast | command.Loading | command.Stale,
+		Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Changes the selected database.",
 		Run:     connectionSelect,
 	},
@@ -61,7 +71,7 @@ func connectionAuth(c *command.Call) error {
 		return resp.Error("ERR AUTH <password> called without any password configured for the default user. " +
 			"Are you sure your configuration is correct?")
 	}
-	if err := s.authenticate(s.srv.table.ByName["AUTH"], user, password); err != nil {
+	if err := s.authenticate(s.srv.table.ByName[c.Cmd.Name], user, password); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
@@ -114,7 +124,7 @@ func connectionHello(c *command.Call) error {
 		return err
 	}
 	if h.auth {
-		if err := s.authenticate(s.srv.table.ByName["HELLO"], h.user, h.password); err != nil {
+		if err := s.authenticate(s.srv.table.ByName[c.Cmd.Name], h.user, h.password); err != nil {
 			return err
 		}
 	}

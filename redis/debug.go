@@ -22,11 +22,12 @@ import (
 // DEBUG is what test suites ask for. As in Redis it is one command and not a
 // container.
 var debugCommands = []command.Command{{
-	Name: "DEBUG", Args: "subcommand [arg ...]", Min: 1, Max: -1, Flags: command.Local | command.Admin | command.OnWorker | command.Protected, Group: "server", Since: "1.0.0",
-	Complexity: "Depends on subcommand.",
-	Summary:    "Debugging commands: DEBUG HELP lists them.",
-	Differs:    "Off unless --enable-debug-command is yes or local. Has what test suites need, and obeys the rights to keys. SLEEP holds up this connection alone. RELOAD and LOADAOF move the write-ahead log into the file. DIGEST is Firn's own.",
-	Run:        debugRun,
+	Name: "DEBUG", Args: "subcommand [arg ...]", Min: 1, Max: -1,
+	Flags: command.Local | command.Admin | command.OnWorker | command.Protected | command.NoScript | command.Loading | command.Stale,
+	Group: "server", Since: "1.0.0", Complexity: "that of the subcommand",
+	Summary: "Debugging commands: DEBUG HELP lists them.",
+	Differs: "Off unless --enable-debug-command is yes or local. Has what test suites need, and obeys the rights to keys. SLEEP holds up this connection alone. RELOAD and LOADAOF move the write-ahead log into the file. DIGEST is Firn's own.",
+	Run:     debugRun,
 }}
 
 // debugCommand is a subcommand of DEBUG, with the number of its arguments.

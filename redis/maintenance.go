@@ -10,12 +10,14 @@ import (
 // Maintenance that the store also does by itself, to be run now.
 var maintenanceCommands = []command.Command{
 	{
-		Name: "CHECKPOINT", Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Group: "server", Since: "0.1.0", Complexity: "O(N) where N is the pages in the log",
+		Name: "CHECKPOINT", Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName,
+		Group: "server", Since: "0.1.0", Complexity: "O(n), n the pages in the log",
 		Summary: "Moves the write-ahead log into the database file and empties it; says how many pages the log had, and how many a reader kept in it.",
 		Run:     runCheckpoint,
 	},
 	{
-		Name: "VACUUM", Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Group: "server", Since: "0.1.0", Complexity: "O(N) where N is the free pages of the file",
+		Name: "VACUUM", Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName,
+		Group: "server", Since: "0.1.0", Complexity: "O(n), n the free pages of the file",
 		Summary: "Returns free pages to the file system, in short steps, and says how many bytes that were.",
 		Run:     runVacuum,
 	},

@@ -12,36 +12,45 @@ import (
 
 // MEMORY.
 var memoryCommands = []command.Command{{
-	Name: "MEMORY", Flags: command.ReadOnly, Group: "server", Since: "4.0.0", Complexity: "Depends on subcommand.",
+	Name: "MEMORY", Flags: command.ReadOnly,
+	Group: "server", Since: "4.0.0", Complexity: "that of the subcommand",
 	Summary: "A container for memory diagnostics commands.",
 	Sub: []command.Command{
 		{
-			Name: "DOCTOR", Flags: command.Local, Since: "4.0.0", Complexity: "O(1)",
+			Name: "DOCTOR", Flags: command.Local,
+			Since: "4.0.0", Complexity: "O(1)",
+			Tips:    []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			Summary: "Outputs a memory problems report.",
 			Run:     memoryDoctor,
 		},
 		command.Help,
 		{
-			Name: "MALLOC-STATS", Flags: command.Local, Since: "4.0.0", Complexity: "O(1)",
+			Name: "MALLOC-STATS", Flags: command.Local,
+			Since: "4.0.0", Complexity: "O(1)",
+			Tips:    []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			Summary: "Returns the allocator's statistics.",
 			Run:     memoryAllocator,
 		},
 		{
-			Name: "PURGE", Flags: command.Local | command.OnWorker, Since: "4.0.0", Complexity: "O(N) where N is the memory in use",
+			Name: "PURGE", Flags: command.Local | command.OnWorker,
+			Since: "4.0.0", Complexity: "O(n), n the memory in use",
+			Tips:    []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			Summary: "Collects garbage and returns free memory to the system.",
 			Run:     func(c *command.Call) error { purgeMemory(); c.Reply.Simple("OK"); return nil },
 		},
 		{
-			Name: "STATS", Flags: command.Local | command.OnWorker, Since: "4.0.0", Complexity: "O(N) where N is the number of databases",
+			Name: "STATS", Flags: command.Local | command.OnWorker,
+			Since: "4.0.0", Complexity: "O(n), n the databases",
+			Tips:    []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			Summary: "Returns details about memory usage.",
 			Run:     memoryStats,
 		},
 		{
-			Name: "USAGE", Args: "key [SAMPLES count]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "4.0.0",
-			Complexity: "O(N) where N is the number of elements",
-			Summary:    "Estimates the memory usage of a key.",
-			Differs:    "Counts the bytes of ids and values of the key and all its elements; nothing is sampled.",
-			Run:        memoryUsage,
+			Name: "USAGE", Args: "key [SAMPLES count]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Looks),
+			Since: "4.0.0", Complexity: "O(n), n the elements",
+			Summary: "Estimates the memory usage of a key.",
+			Differs: "Counts the bytes of ids and values of the key and all its elements; nothing is sampled.",
+			Run:     memoryUsage,
 		},
 	},
 }}

@@ -17,7 +17,8 @@ const errMonitor = resp.Error("ERR Replica can't interact with the keyspace")
 
 // MONITOR.
 var monitorCommands = []command.Command{{
-	Name: "MONITOR", Flags: command.Local | command.Admin, Group: "server", Since: "1.0.0", Complexity: "O(1)",
+	Name: "MONITOR", Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,
+	Group: "server", Since: "1.0.0", Complexity: "O(1)",
 	Summary: "Shows the client every command that the server runs, until RESET or the connection ends.",
 	Differs: "A client that does not read what it is shown is ended by the limit of class pubsub in client-output-buffer-limit.",
 	Run:     monitor,

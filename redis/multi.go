@@ -17,24 +17,24 @@ const (
 
 var transactionCommands = []command.Command{
 	{
-		Name: "MULTI", Flags: command.Local | command.Fast | command.NoQueue, Group: "transactions", Since: "1.2.0",
-		Complexity: "O(1)",
-		Summary:    "Starts a transaction: the commands that follow are queued until EXEC.",
-		Run:        multiStart,
+		Name: "MULTI", Flags: command.Local | command.Fast | command.NoQueue | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Group: "transactions", Since: "1.2.0", Complexity: "O(1)",
+		Summary: "Starts a transaction: the commands that follow are queued until EXEC.",
+		Run:     multiStart,
 	},
 	{
-		Name: "EXEC", Flags: command.Local | command.NoQueue, Group: "transactions", Since: "1.2.0",
-		Complexity: "Depends on commands in the transaction",
-		Summary:    "Executes all commands of a transaction.",
+		Name: "EXEC", Flags: command.Local | command.NoQueue | command.Executes | command.NoScript | command.Loading | command.Stale | command.SkipsSlowlog,
+		Group: "transactions", Since: "1.2.0", Complexity: "that of the commands",
+		Summary: "Executes all commands of a transaction.",
 		Differs: "The commands have one timestamp. Those that read the past (AT, HISTORY) are answered before the rest. " +
 			"A transaction that only reads runs on one snapshot.",
 		Run: multiRefuse,
 	},
 	{
-		Name: "DISCARD", Flags: command.Local | command.Fast | command.NoQueue, Group: "transactions", Since: "2.0.0",
-		Complexity: "O(N), when N is the number of queued commands",
-		Summary:    "Discards a transaction and forgets watched keys.",
-		Run:        multiDiscard,
+		Name: "DISCARD", Flags: command.Local | command.Fast | command.NoQueue | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Group: "transactions", Since: "2.0.0", Complexity: "O(n), n the queued commands",
+		Summary: "Discards a transaction and forgets watched keys.",
+		Run:     multiDiscard,
 	},
 }
 
@@ -49,6 +49,9 @@ type multi struct {
 	queue   []unit
 	bytes   int
 }
+
+// executes says whether a command is the EXEC of the session's transaction.
+func (s *Session) executes(u *unit) bool { return s.multi.on && u.cmd.Flags&command.Executes != 0 }
 
 // class says what EXEC needs.
 func (m *multi) class(s *Session) class {

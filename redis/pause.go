@@ -39,18 +39,15 @@ func (p *pause) stops(s *Session, u *unit) bool {
 }
 
 func (p *pause) stopsNow(s *Session, u *unit) bool {
-	return u.cmd.Full != "client|unpause" && (p.mode.Load() == int32(pauseAll) || s.writes(u))
+	return u.cmd.Flags&command.NeverPaused == 0 && (p.mode.Load() == int32(pauseAll) || s.writes(u))
 }
 
 // writes says whether Redis would send a command to replicas.
 func (s *Session) writes(u *unit) bool {
-	switch u.cmd.Name {
-	case "EXEC":
-		return s.multi.on && s.multi.writes
-	case "PUBLISH", "SPUBLISH", "PFCOUNT":
-		return true
+	if s.executes(u) {
+		return s.multi.writes
 	}
-	return u.cmd.Flags&command.Writes != 0
+	return u.cmd.Flags&(command.Writes|command.Replicates) != 0
 }
 
 // begin pauses for d, or goes on with a pause that lasts longer. Of two modes

@@ -24,12 +24,12 @@ import (
 //	QADD key item                 adds an item to a stream
 //	QFAIL key item                adds an item, and fails
 var queueCommands = []command.Command{
-	{Name: "QPUSH", Min: 2, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Run: func(c *command.Call) error { return queuePush(c, keyspace.KindList) }},
-	{Name: "QFAIL", Min: 2, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Run: func(c *command.Call) error { return errors.Join(queuePush(c, keyspace.KindList), command.ErrSyntax) }},
-	{Name: "QADD", Min: 2, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Run: func(c *command.Call) error { return queuePush(c, keyspace.KindStream) }},
-	{Name: "QPOP", Min: 2, Max: -1, Flags: command.Writes | command.Blocks, Keys: command.Keys{First: 1, Last: -2, Step: 1}, Run: queuePop},
-	{Name: "QMOVE", Min: 3, Flags: command.Writes | command.Blocks, Keys: command.Keys{First: 1, Last: 2, Step: 1}, Run: queueMove},
-	{Name: "QREAD", Min: 3, Flags: command.ReadOnly | command.Blocks, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Run: queueRead},
+	{Name: "QPUSH", Min: 2, Max: -1, Flags: command.Writes, Keys: command.FirstKey(command.Changes), Run: func(c *command.Call) error { return queuePush(c, keyspace.KindList) }},
+	{Name: "QFAIL", Min: 2, Flags: command.Writes, Keys: command.FirstKey(command.Changes), Run: func(c *command.Call) error { return errors.Join(queuePush(c, keyspace.KindList), command.ErrSyntax) }},
+	{Name: "QADD", Min: 2, Max: -1, Flags: command.Writes, Keys: command.FirstKey(command.Changes), Run: func(c *command.Call) error { return queuePush(c, keyspace.KindStream) }},
+	{Name: "QPOP", Min: 2, Max: -1, Flags: command.Writes | command.Blocks, Keys: command.KeysFrom(1, -2, 1, command.Changes), Run: queuePop},
+	{Name: "QMOVE", Min: 3, Flags: command.Writes | command.Blocks, Keys: command.KeysFrom(1, 2, 1, command.Changes), Run: queueMove},
+	{Name: "QREAD", Min: 3, Flags: command.ReadOnly | command.Blocks, Keys: command.FirstKey(command.Reads), Run: queueRead},
 }
 
 // countRuns counts how often the command of a session that waits runs from

@@ -54,7 +54,7 @@ func (s *Session) class(u *unit) class {
 		return classLocal
 	case s.srv.blocked.pause.stops(s, u):
 		return classPaused
-	case s.multi.on && u.cmd.Name == "EXEC":
+	case s.executes(u):
 		return s.multi.class(s)
 	case s.multi.on && u.cmd.Flags&command.NoQueue == 0:
 		return classLocal // it is only queued
@@ -130,7 +130,7 @@ func (s *Session) refuse(err error) bool {
 	}
 	if s.pending {
 		s.pending = false
-		if s.multi.on && s.next.cmd.Name == "EXEC" {
+		if s.executes(&s.next) {
 			s.endMulti()
 		}
 		s.out = s.fail(s.out, &s.next, err)
@@ -227,7 +227,7 @@ func (s *Session) runLocal() {
 	case u.err != nil:
 		if u.cmd != nil {
 			u.cmd.Rejected.Add(1)
-			if u.cmd.Name == "EXEC" {
+			if u.cmd.Flags&command.Executes != 0 {
 				s.endMulti()
 				u.err = execAbort(u.err)
 			}
@@ -270,7 +270,7 @@ func (s *Session) RunCold() {
 	s.phase, s.block = phaseReady, true
 	defer func() { s.block = false }()
 	u := &s.next
-	if s.multi.on && u.cmd.Name == "EXEC" {
+	if s.executes(u) {
 		s.multi.readAhead(s)
 		if s.multi.writes {
 			return // the past is read: from here it is like any transaction
@@ -311,7 +311,7 @@ func (s *Session) readPast() error {
 // appends the reply. An error has been answered, unless it is ErrCold or
 // ErrParks.
 func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
-	if s.multi.on && u.cmd.Name == "EXEC" {
+	if s.executes(u) {
 		return s.exec(out, u, r, tx)
 	}
 	return s.run(out, u, r, tx)

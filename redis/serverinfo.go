@@ -17,22 +17,27 @@ import (
 
 var serverCommands = []command.Command{
 	{
-		Name: "INFO", Args: "[section [section ...]]", Max: -1, Flags: command.Local | command.OnWorker, Group: "server", Since: "1.0.0",
-		Complexity: "O(1), and now and then the keys that expire",
-		Summary:    "Returns information and statistics about the server.",
-		Run:        serverInfo,
+		Name: "INFO", Args: "[section [section ...]]", Max: -1, Flags: command.Local | command.OnWorker | command.Loading | command.Stale,
+		Categories: command.CatDangerous,
+		Group:      "server", Since: "1.0.0", Complexity: "O(1), and now and then the keys that expire",
+		Tips:    []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
+		Summary: "Returns information and statistics about the server.",
+		Run:     serverInfo,
 	},
 	{
-		Name: "TIME", Flags: command.Local | command.Fast | command.Random, Group: "server", Since: "2.6.0", Complexity: "O(1)",
+		Name: "TIME", Flags: command.Local | command.Fast | command.Random | command.Loading | command.Stale,
+		Group: "server", Since: "2.6.0", Complexity: "O(1)",
+		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns the server time.",
 		Run:     serverTime,
 	},
 	{
-		Name: "SHUTDOWN", Args: "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", Max: -1, Flags: command.Local | command.Admin | command.NoMulti, Group: "server", Since: "1.0.0",
-		Complexity: "O(1)",
-		Summary:    "Ends the server cleanly: batches in flight are finished first.",
-		Differs:    "There is nothing to save, so the options change nothing. ABORT is refused, since nothing is waited for.",
-		Run:        serverShutdown,
+		Name: "SHUTDOWN", Args: "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", Max: -1,
+		Flags: command.Local | command.Admin | command.NoMulti | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Group: "server", Since: "1.0.0", Complexity: "O(1)",
+		Summary: "Ends the server cleanly: batches in flight are finished first.",
+		Differs: "There is nothing to save, so the options change nothing. ABORT is refused, since nothing is waited for.",
+		Run:     serverShutdown,
 	},
 	{
 		Name: "CLUSTER", Args: "subcommand [arg ...]", Max: -1, Flags: command.Local, Group: "cluster", Since: "3.0.0", Complexity: "O(1)",

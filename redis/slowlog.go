@@ -14,23 +14,30 @@ import (
 
 // SLOWLOG.
 var slowlogCommands = []command.Command{{
-	Name: "SLOWLOG", Flags: command.Local, Group: "server", Since: "2.2.12", Complexity: "Depends on subcommand.",
+	Name: "SLOWLOG", Flags: command.Local,
+	Group: "server", Since: "2.2.12", Complexity: "that of the subcommand",
 	Summary: "A container for slow log commands.",
 	Sub: []command.Command{
 		{
-			Name: "GET", Args: "[count]", Max: 1, Flags: command.Local | command.Admin, Since: "2.2.12", Complexity: "O(N) where N is the number of entries returned",
+			Name: "GET", Args: "[count]", Max: 1, Flags: command.Local | command.Admin | command.Loading | command.Stale,
+			Since: "2.2.12", Complexity: "O(n), n the entries returned",
+			Tips:    []string{"nondeterministic_output", "request_policy:all_nodes"},
 			Summary: "Returns the slow log's entries.",
 			Differs: "The command's name is shown in lower case.",
 			Run:     slowlogGet,
 		},
 		command.Help,
 		{
-			Name: "LEN", Flags: command.Local | command.Admin, Since: "2.2.12", Complexity: "O(1)",
+			Name: "LEN", Flags: command.Local | command.Admin | command.Loading | command.Stale,
+			Since: "2.2.12", Complexity: "O(1)",
+			Tips:    []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:agg_sum"},
 			Summary: "Returns the number of entries in the slow log.",
 			Run:     func(c *command.Call) error { c.Reply.Int(int64(sessionOf(c).srv.slow.count())); return nil },
 		},
 		{
-			Name: "RESET", Flags: command.Local | command.Admin, Since: "2.2.12", Complexity: "O(1)",
+			Name: "RESET", Flags: command.Local | command.Admin | command.Loading | command.Stale,
+			Since: "2.2.12", Complexity: "O(1)",
+			Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			Summary: "Clears all entries from the slow log.",
 			Run:     func(c *command.Call) error { sessionOf(c).srv.slow.reset(); c.Reply.Simple("OK"); return nil },
 		},

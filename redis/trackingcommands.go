@@ -14,24 +14,28 @@ import (
 // that clients keep.
 var trackingCommands = []command.Command{
 	{
-		Name: "CACHING", Args: "YES | NO", Min: 1, Flags: command.Local, Since: "6.0.0", Complexity: "O(1)",
+		Name: "CACHING", Args: "YES | NO", Min: 1, Flags: command.Local | command.NoScript | command.Loading | command.Stale,
+		Since: "6.0.0", Complexity: "O(1)",
 		Summary: "Says whether the keys of the next command are tracked, in the modes OPTIN and OPTOUT.",
 		Run:     clientCaching,
 	},
 	{
-		Name: "GETREDIR", Flags: command.Local, Since: "6.0.0", Complexity: "O(1)",
+		Name: "GETREDIR", Flags: command.Local | command.NoScript | command.Loading | command.Stale,
+		Since: "6.0.0", Complexity: "O(1)",
 		Summary: "Returns the client that invalidations are redirected to; 0 if to none, -1 without tracking.",
 		Run:     clientGetRedir,
 	},
 	{
-		Name: "TRACKING", Args: "ON | OFF [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
-		Min: 1, Max: -1, Flags: command.Local, Since: "6.0.0", Complexity: "O(n), n the prefixes",
+		Name: "TRACKING", Args: "ON | OFF [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]", Min: 1, Max: -1,
+		Flags: command.Local | command.NoScript | command.Loading | command.Stale,
+		Since: "6.0.0", Complexity: "O(n), n the prefixes",
 		Summary: "Tells the client when keys change that it has read.",
 		Differs: "SWAPDB invalidates all keys. Reads of the past are not tracked.",
 		Run:     clientTracking,
 	},
 	{
-		Name: "TRACKINGINFO", Flags: command.Local, Since: "6.2.0", Complexity: "O(1)",
+		Name: "TRACKINGINFO", Flags: command.Local | command.NoScript | command.Loading | command.Stale,
+		Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Returns what the client tracks, and how.",
 		Run:     clientTrackingInfo,
 	},

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -178,18 +177,7 @@ func (w *waiter) argsFor(key string) [][]byte {
 	if w.kind == keyspace.KindStream || len(w.links) < 2 {
 		return u.args
 	}
-	first, after, one := 0, 0, [][]byte{[]byte(key)}
-	switch c := u.cmd; {
-	case c.KeyCount > 0:
-		first = c.KeyCount - 1
-		after, one = first+1+w.named, [][]byte{[]byte("1"), []byte(key)}
-	case c.Keys.First > 0:
-		first = c.Keys.First - 1
-		after = first + w.named
-	default:
-		return u.args
-	}
-	return slices.Concat(u.args[:first], one, u.args[after:])
+	return u.cmd.OnlyKey(u.args, w.named, key)
 }
 
 // decide answers a waiter that was served, when the transaction is committed

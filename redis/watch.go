@@ -12,18 +12,19 @@ const maxWatched = 1 << 20
 
 var watchCommands = []command.Command{
 	{
-		Name: "WATCH", Args: "key [key ...]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Fast | command.NoQueue,
-		Keys: command.Keys{First: 1, Last: -1, Step: 1}, Group: "transactions", Since: "2.2.0",
-		Complexity: "O(1) for every key.",
-		Summary:    "Makes the next EXEC depend on the keys: it does nothing if one has changed.",
-		Differs:    "Everything that is written to a key is a change of it, also to the groups of a stream.",
-		Run:        watchKeys,
+		Name: "WATCH", Args: "key [key ...]", Min: 1, Max: -1,
+		Flags: command.ReadOnly | command.Fast | command.NoQueue | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Keys:  command.AllKeys(command.Looks),
+		Group: "transactions", Since: "2.2.0", Complexity: "O(1) for every key",
+		Summary: "Makes the next EXEC depend on the keys: it does nothing if one has changed.",
+		Differs: "Everything that is written to a key is a change of it, also to the groups of a stream.",
+		Run:     watchKeys,
 	},
 	{
-		Name: "UNWATCH", Flags: command.Local | command.Fast, Group: "transactions", Since: "2.2.0",
-		Complexity: "O(1)",
-		Summary:    "Forgets about watched keys.",
-		Run:        watchNone,
+		Name: "UNWATCH", Flags: command.Local | command.Fast | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Group: "transactions", Since: "2.2.0", Complexity: "O(1)",
+		Summary: "Forgets about watched keys.",
+		Run:     watchNone,
 	},
 }
 

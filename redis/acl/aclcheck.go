@@ -48,15 +48,14 @@ func (s *Selector) check(e *command.Entry, args [][]byte) (why Denial, at int, o
 		var room [UsualKeys]command.KeyUse
 		uses, _ := e.AppendKeyUses(room[:0], args) // a command that cannot run with its arguments says so itself
 		for i := range uses {
-			if !s.allowsKey(uses[i].Key, uses[i].Flags.Access()) {
+			if !s.allowsKey(uses[i].Key, uses[i].Use.Access()) {
 				return DenialKey, i, uses[i].Key
 			}
 		}
 	}
 	if !s.allChannels {
-		channels, how := e.Channels(args)
-		for i, channel := range channels {
-			if !s.allowsChannel(channel, how == command.ListensPatterns) {
+		for i, channel := range e.Channels.In(args) {
+			if !s.allowsChannel(channel, e.Channels == command.AllPatterns) {
 				return DenialChannel, i, channel
 			}
 		}

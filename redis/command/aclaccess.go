@@ -10,35 +10,34 @@ const (
 
 // Access is the permission that a command needs for a key which it uses so.
 // To tell a key's type or size alone it needs none, as in Redis.
-func (f keyFlags) Access() (need Access) {
-	if f.reads() {
+func (u Use) Access() (need Access) {
+	if u.reads() {
 		need |= AccessRead
 	}
-	if f.writes() {
+	if u.writes() {
 		need |= AccessWrite
 	}
 	return need
 }
 
-// listens is what a command does with the channels in its arguments.
-type listens uint8
+// Channels says which of a command's arguments are channels that permission is
+// needed for. Nobody needs any to unsubscribe.
+type Channels uint8
 
 const (
-	listensNot      listens = iota
-	listensChannels         // names of channels
-	ListensPatterns         // patterns, which must be allowed as they are
+	NoChannels   Channels = iota
+	FirstChannel          // the first argument is one
+	AllChannels           // all arguments are
+	AllPatterns           // all are patterns, which must be allowed as they are
 )
 
-// Channels are the channels in a command's arguments that permission is
-// needed for. Nobody needs any to unsubscribe.
-func (e *Entry) Channels(args [][]byte) ([][]byte, listens) {
-	switch e.Name {
-	case "SUBSCRIBE", "SSUBSCRIBE":
-		return args, listensChannels
-	case "PUBLISH", "SPUBLISH":
-		return args[:1], listensChannels
-	case "PSUBSCRIBE":
-		return args, ListensPatterns
+// In are the channels, or patterns of channels, in a command's arguments.
+func (c Channels) In(args [][]byte) [][]byte {
+	switch c {
+	case NoChannels:
+		return nil
+	case FirstChannel:
+		return args[:1]
 	}
-	return nil, listensNot
+	return args
 }

@@ -1,37 +1,34 @@
 package command
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Category is a set of ACL categories, one bit each.
 type Category uint32
 
 // The categories, in the order in which ACL CAT shows them.
 const (
-	catKeyspace Category = 1 << iota
-	catRead
-	catWrite
-	catSet
-	catSortedSet
-	catList
-	catHash
-	catString
-	catBitmap
-	catHyperLogLog
-	catGeo
-	catStream
-	catPubSub
-	catAdmin
-	catFast
-	catSlow
-	catBlocking
-	catDangerous
-	catConnection
-	catTransaction
-	catScripting
-	catHistory // Firn's own
+	CatKeyspace Category = 1 << iota
+	CatRead
+	CatWrite
+	CatSet
+	CatSortedSet
+	CatList
+	CatHash
+	CatString
+	CatBitmap
+	CatHyperLogLog
+	CatGeo
+	CatStream
+	CatPubSub
+	CatAdmin
+	CatFast
+	CatSlow
+	CatBlocking
+	CatDangerous
+	CatConnection
+	CatTransaction
+	CatScripting
+	CatHistory // Firn's own
 )
 
 var CategoryNames = [...]string{
@@ -51,53 +48,35 @@ func CategoryNamed(name string) Category {
 
 // groupCategories are the categories that follow from a command's group.
 var groupCategories = map[string]Category{
-	"generic": catKeyspace, "set": catSet, "sorted-set": catSortedSet, "list": catList, "hash": catHash, "string": catString,
-	"bitmap": catBitmap, "hyperloglog": catHyperLogLog, "geo": catGeo, "stream": catStream, "pubsub": catPubSub,
-	"connection": catConnection, "transactions": catTransaction, "scripting": catScripting, "history": catHistory,
-}
-
-// outOfGroup are commands that have not the category of their group.
-const outOfGroup = "sort sort_ro wait waitaof pubsub|help"
-
-// moreCategories are the categories that commands have beside those which
-// follow from their flags and group.
-var moreCategories = []factList{
-	{"connection", "command command|* command|help wait"},
-	{"keyspace", "dbsize flushall flushdb swapdb"},
-	{"dangerous", "flushall flushdb info keys lastsave restore role sort sort_ro swapdb"},
-	{"admin", "lastsave role"},
-	{"set", "sort sort_ro"},
-	{"sortedset", "sort sort_ro"},
-	{"list", "sort sort_ro"},
+	"generic": CatKeyspace, "set": CatSet, "sorted-set": CatSortedSet, "list": CatList, "hash": CatHash, "string": CatString,
+	"bitmap": CatBitmap, "hyperloglog": CatHyperLogLog, "geo": CatGeo, "stream": CatStream, "pubsub": CatPubSub,
+	"connection": CatConnection, "transactions": CatTransaction, "scripting": CatScripting, "history": CatHistory,
 }
 
 // Category is the set of categories that a command is in. A container that
 // cannot be run itself is slow, and no more.
 func (e *Entry) Category() Category {
 	if e.Run == nil {
-		return catSlow
+		return CatSlow
 	}
-	var all Category
-	if !slices.Contains(strings.Fields(outOfGroup), e.Full) {
+	all := e.Categories
+	if all == 0 {
 		all = groupCategories[e.Group]
 	}
 	for _, c := range []struct {
 		on bool
 		in Category
 	}{
-		{e.Flags&Writes != 0, catWrite},
-		{e.reads(), catRead},
-		{e.Flags&Admin != 0, catAdmin | catDangerous},
-		{e.Flags&Fast != 0, catFast},
-		{e.Flags&Fast == 0, catSlow},
-		{e.Flags&Blocks != 0, catBlocking},
+		{e.Flags&Writes != 0, CatWrite},
+		{e.reads(), CatRead},
+		{e.Flags&Admin != 0, CatAdmin | CatDangerous},
+		{e.Flags&Fast != 0, CatFast},
+		{e.Flags&Fast == 0, CatSlow},
+		{e.Flags&Blocks != 0, CatBlocking},
 	} {
 		if c.on {
 			all |= c.in
 		}
-	}
-	for _, name := range categoryFacts().Of(e) {
-		all |= CategoryNamed(name)
 	}
 	return all
 }

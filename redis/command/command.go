@@ -15,26 +15,35 @@ type Flags uint32
 
 // What a command may do.
 const (
-	Writes    Flags = 1 << iota // runs in a transaction and may change data
-	Local                       // concerns the session or the server: gets no data
-	Fast                        // constant or logarithmic time
-	Admin                       // for operators
-	NoAuth                      // allowed before AUTH
-	NoMulti                     // refused inside MULTI
-	NoQueue                     // runs at once inside MULTI (EXEC, DISCARD, …)
-	Random                      // its reply depends on chance
-	ReadOnly                    // reads data; the default of a command that is neither Writes nor Local
-	PubSub                      // allowed to a RESP2 subscriber
-	Skip                        // kept out of MONITOR and SLOWLOG (AUTH)
-	OwnName                     // one of Firn's own commands
-	Blocks                      // may wait for a key: see Call.wait
-	Protected                   // refused unless the server's options allow it (DEBUG)
+	Writes      Flags = 1 << iota // runs in a transaction and may change data
+	Local                         // concerns the session or the server: gets no data
+	Fast                          // constant or logarithmic time
+	Admin                         // for operators
+	NoAuth                        // allowed before AUTH
+	NoMulti                       // refused inside MULTI
+	NoQueue                       // runs at once inside MULTI (EXEC, DISCARD, …)
+	Random                        // its reply depends on chance
+	ReadOnly                      // reads data; the default of a command that is neither Writes nor Local
+	PubSub                        // allowed to a RESP2 subscriber
+	Skip                          // kept out of MONITOR and SLOWLOG (AUTH)
+	OwnName                       // one of Firn's own commands
+	Blocks                        // may wait for a key: see Call.wait
+	Protected                     // refused unless the server\'s options allow it (DEBUG)
+	Executes                      // runs what was queued (EXEC)
+	NeverPaused                   // CLIENT PAUSE does not hold it back
+	Replicates                    // Redis would send it to replicas although it writes nothing
 )
 
-// Keys says where a command's keys are, in Redis's terms: the position of the
-// first key (1 is the first argument), of the last (negative counts from the
-// end), and the step between keys. The zero value means no keys.
-type Keys struct{ First, Last, Step int }
+// What COMMAND INFO tells clients and proxies, and what means little here.
+const (
+	DenyOOM        Flags = 1 << (20 + iota) // may need more memory
+	NoScript                                // not from scripts
+	Loading                                 // also while the data is being loaded
+	Stale                                   // also by a replica without its master
+	SkipsSlowlog                            // never in the slow log
+	NoAsyncLoading                          // not while other data is being loaded
+	AllowBusy                               // also while a script takes its time
+)
 
 // Command is one entry of the command table. Arity errors, COMMAND INFO and
 // DOCS, docs/commands.md, refusal in read-only contexts and AT support follow
@@ -45,19 +54,24 @@ type Command struct {
 	Min        int    // fewest arguments after the name
 	Max        int    // most; 0 means Min, negative means any number
 	Flags      Flags
-	Keys       Keys   // keys at fixed places
-	KeyCount   int    // position of the argument that says how many keys follow it; 0: none does
-	KeysAfter  string // upper case: after this word come keys, and then as many other arguments (STREAMS)
-	StoreAfter string // upper case: after each such word comes one key that is written (STORE)
-	Group      string // Redis's group: string, hash, generic, connection, …
-	Since      string // the Redis version that brought it; Firn's for its own
+	Keys       Keys
+	Channels   Channels
+	Categories Category // ACL categories that do not follow from Flags; 0: its group's
+	Group      string   // Redis's group: string, hash, generic, connection, …
+	Since      string   // the Redis version that brought it; Firn's for its own
 	Complexity string
-	Summary    string // one sentence
-	Differs    string // how it differs from Redis, where it does
-	Operation  string // what history calls what it writes; empty: Name
+	Tips       []string    // Redis's hints to clients and proxies
+	Deprecated Deprecation // by another command
+	Summary    string      // one sentence
+	Differs    string      // how it differs from Redis, where it does
+	Operation  string      // what history calls what it writes; empty: Name
 	Run        func(*Call) error
 	Sub        []Command // subcommands of a container; Run is nil then
 }
+
+// Deprecation says since when another command is to be preferred, and which;
+// the zero value: none is.
+type Deprecation struct{ Since, Instead string }
 
 // Call is one command being run. Reply is thrown away if Run fails, so a
 // client never sees half an answer.

@@ -30,8 +30,8 @@ type Entry struct {
 	Sub   []*Entry  // sorted by name
 	Specs []KeySpec // where its keys are
 
-	number int      // in table.numbered
-	In     Category // what category says
+	number int // in table.numbered
+	In     Category
 
 	Calls, Rejected, Failed atomic.Int64
 	sampled, sampledNS      atomic.Int64              // calls that were timed, and their time
@@ -58,7 +58,7 @@ func NewTable(commands []Command) *Table {
 
 // enumerate gives a command and its subcommands their numbers.
 func (t *Table) enumerate(e *Entry) {
-	e.number, e.In = len(t.Numbered), e.Category()
+	e.number = len(t.Numbered)
 	t.Numbered = append(t.Numbered, e)
 	for _, sub := range e.Sub {
 		t.enumerate(sub)
@@ -79,7 +79,8 @@ func NewEntry(c Command, container string) *Entry {
 		}
 		e.Sub = append(e.Sub, NewEntry(sub, e.Full+"|"))
 	}
-	e.Specs = keySpecsOf(e)
+	e.Specs = c.Keys.within(e.depth())
+	e.In = e.Category()
 	return e
 }
 
@@ -165,5 +166,12 @@ func ReplyLines(c *Call, lines []string) error {
 	return nil
 }
 
+// HelpIn is Help in ACL categories of its own, instead of the container's.
+func HelpIn(categories Category) Command {
+	c := Help
+	c.Categories = categories
+	return c
+}
+
 // Help is the HELP entry of a container.
-var Help = Command{Name: "HELP", Flags: Local, Since: "5.0.0", Complexity: "O(1)", Summary: "Prints this help."}
+var Help = Command{Name: "HELP", Flags: Local | Loading | Stale, Since: "5.0.0", Complexity: "O(1)", Summary: "Prints this help."}

@@ -10,103 +10,114 @@ import (
 // expires stands elsewhere: see FieldEnds.
 var HashCommands = []command.Command{
 	{
-		Name: "HSET", Args: "key field value [field value ...]", Min: 3, Max: -1, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HSET", Args: "key field value [field value ...]", Min: 3, Max: -1, Flags: command.Writes | command.Fast | command.DenyOOM,
+		Keys:  command.FirstKey(command.Updates),
 		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields",
 		Summary: "Sets fields of the hash at key and returns how many are new.",
 		Run:     hSet,
 	},
 	{
-		Name: "HMSET", Args: "key field value [field value ...]", Min: 3, Max: -1, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HMSET", Args: "key field value [field value ...]", Min: 3, Max: -1, Flags: command.Writes | command.Fast | command.DenyOOM,
+		Keys:  command.FirstKey(command.Updates),
 		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields",
-		Summary: "HSET with the reply OK.",
-		Run:     hSet,
+		Deprecated: command.Deprecation{Since: "4.0.0", Instead: "`HSET` with multiple field-value pairs"},
+		Summary:    "HSET with the reply OK.",
+		Run:        hMSet,
 	},
 	{
-		Name: "HSETNX", Args: "key field value", Min: 3, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HSETNX", Args: "key field value", Min: 3, Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Inserts),
 		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
 		Summary: "Sets a field of the hash at key if it is not there: 1 if set, else 0.",
 		Run:     hSetNX,
 	},
 	{
-		Name: "HGET", Args: "key field", Min: 2, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HGET", Args: "key field", Min: 2, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
 		Summary: "Returns a field of the hash at key, or nil.",
 		Run:     hGet,
 	},
 	{
-		Name: "HMGET", Args: "key field [field ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HMGET", Args: "key field [field ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields",
 		Summary: "Returns several fields of the hash at key, nil where there is none.",
 		Run:     hMGet,
 	},
 	{
-		Name: "HGETALL", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HGETALL", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields of the hash",
+		Tips:    []string{"nondeterministic_output_order"},
 		Summary: "Returns all fields of the hash at key and their values.",
 		Differs: "In the order of the fields' bytes.",
 		Run:     func(c *command.Call) error { return replyHash(c, true, true) },
 	},
 	{
-		Name: "HKEYS", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HKEYS", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields of the hash",
+		Tips:    []string{"nondeterministic_output_order"},
 		Summary: "Returns all fields of the hash at key.",
 		Differs: "In the order of the fields' bytes.",
 		Run:     func(c *command.Call) error { return replyHash(c, true, false) },
 	},
 	{
-		Name: "HVALS", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HVALS", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields of the hash",
+		Tips:    []string{"nondeterministic_output_order"},
 		Summary: "Returns the values of all fields of the hash at key.",
 		Differs: "In the order of the fields' bytes.",
 		Run:     func(c *command.Call) error { return replyHash(c, false, true) },
 	},
 	{
-		Name: "HLEN", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HLEN", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Looks),
 		Group: "hash", Since: "2.0.0", Complexity: "O(1), and the expired fields that are not swept yet",
 		Summary: "Returns how many fields the hash at key has.",
 		Differs: "Does not count fields that have expired.",
 		Run:     hLen,
 	},
 	{
-		Name: "HSTRLEN", Args: "key field", Min: 2, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HSTRLEN", Args: "key field", Min: 2, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Looks),
 		Group: "hash", Since: "3.2.0", Complexity: "O(1)",
 		Summary: "Returns the length of a field's value; 0 if there is none.",
 		Run:     hStrLen,
 	},
 	{
-		Name: "HEXISTS", Args: "key field", Min: 2, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HEXISTS", Args: "key field", Min: 2, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Looks),
 		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
 		Summary: "Says whether the hash at key has a field: 1 if so, else 0.",
 		Run:     hExists,
 	},
 	{
-		Name: "HDEL", Args: "key field [field ...]", Min: 2, Max: -1, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HDEL", Args: "key field [field ...]", Min: 2, Max: -1, Flags: command.Writes | command.Fast, Keys: command.FirstKey(command.Deletes),
 		Group: "hash", Since: "2.0.0", Complexity: "O(n), n the fields",
 		Summary: "Removes fields of the hash at key and returns how many there were. A hash without fields is gone.",
 		Run:     hDel,
 	},
 	{
-		Name: "HINCRBY", Args: "key field increment", Min: 3, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HINCRBY", Args: "key field increment", Min: 3, Flags: command.Writes | command.Fast | command.DenyOOM,
+		Keys:  command.FirstKey(command.Changes),
 		Group: "hash", Since: "2.0.0", Complexity: "O(1)",
 		Summary: "Adds an integer to a field of the hash at key and returns the sum.",
 		Run:     hIncrBy,
 	},
 	{
-		Name: "HINCRBYFLOAT", Args: "key field increment", Min: 3, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HINCRBYFLOAT", Args: "key field increment", Min: 3, Flags: command.Writes | command.Fast | command.DenyOOM,
+		Keys:  command.FirstKey(command.Changes),
 		Group: "hash", Since: "2.6.0", Complexity: "O(1)",
 		Summary: "Adds a number to a field of the hash at key and returns the sum.",
 		Run:     hIncrByFloat,
 	},
 	{
-		Name: "HRANDFIELD", Args: "key [count [WITHVALUES]]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Random, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HRANDFIELD", Args: "key [count [WITHVALUES]]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Random,
+		Keys:  command.FirstKey(command.Reads),
 		Group: "hash", Since: "6.2.0", Complexity: "O(count · log n), n the fields of the hash",
+		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns fields chosen at random, different ones if count is positive.",
 		Differs: "At most 10,000,000 with a negative count.",
 		Run:     hRandField,
 	},
 	{
-		Name: "HSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "HSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "hash", Since: "2.8.0", Complexity: "O(count) per call",
+		Tips:    []string{"nondeterministic_output"},
 		Summary: "Walks over the fields of the hash at key in steps; 0 begins, and is the cursor at the end.",
 		Differs: "Goes in the order of the fields' bytes.",
 		Run:     hScan,
@@ -123,31 +134,43 @@ func findField(c *command.Call, field []byte) (value []byte, ok bool, err error)
 }
 
 func hSet(c *command.Call) error {
+	added, err := setFields(c)
+	if err == nil {
+		c.Reply.Int(added)
+	}
+	return err
+}
+
+func hMSet(c *command.Call) error {
+	_, err := setFields(c)
+	if err == nil {
+		c.Reply.Simple("OK")
+	}
+	return err
+}
+
+// setFields sets the fields that the arguments have after the key, and says
+// how many are new.
+func setFields(c *command.Call) (added int64, err error) {
 	if len(c.Args)%2 == 0 {
-		return command.ErrArity(c)
+		return 0, command.ErrArity(c)
 	}
 	h, err := keyspace.OpenHash(c.View, c.Args[0])
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var n int64
 	for i := 1; i < len(c.Args); i += 2 {
-		added, err := h.Set(c.View, c.Args[i], c.Args[i+1])
+		isNew, err := h.Set(c.View, c.Args[i], c.Args[i+1])
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if added {
-			n++
+		if isNew {
+			added++
 		}
-	}
-	if c.Cmd.Name == "HMSET" {
-		c.Reply.Simple("OK")
-	} else {
-		c.Reply.Int(n)
 	}
 	err = h.Close(c.View)
 	c.Notify(keyspace.EventHash, "hset", c.Args[0])
-	return err
+	return added, err
 }
 
 func hSetNX(c *command.Call) error {

@@ -15,24 +15,25 @@ import (
 
 var forgettingCommands = []command.Command{
 	{
-		Name: "CLEAR", Args: "key [BEFORE when]", Min: 1, Max: 3, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0",
-		Complexity: "O(N) where N is the number of versions forgotten",
+		Name: "CLEAR", Args: "key [BEFORE when]", Min: 1, Max: 3,
+		Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Keys: command.FirstKey(command.Deletes),
+		Since: "0.1.0", Complexity: "O(n), n the versions forgotten",
 		Summary: "Forgets the history of a key, or what was replaced at or before a moment; the key stays. " +
 			"Returns how many versions are gone, those of its elements included; what a hold keeps is not. A key that has no history is an error.",
 		Run: historyClear,
 	},
 	{
-		Name: "PRUNE", Args: "BEFORE when", Min: 2, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Since: "0.1.0",
-		Complexity: "O(N) where N is the number of rows of the log up to the moment",
-		Summary:    "Forgets what was replaced at or before a moment, in all databases and whatever the policies say, but nothing that a hold keeps. Returns how many versions are gone.",
-		Run:        historyPrune,
+		Name: "PRUNE", Args: "BEFORE when", Min: 2, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName,
+		Since: "0.1.0", Complexity: "O(n), n the rows of the log up to the moment",
+		Summary: "Forgets what was replaced at or before a moment, in all databases and whatever the policies say, but nothing that a hold keeps. Returns how many versions are gone.",
+		Run:     historyPrune,
 	},
 }
 
 // CompactCommands do what is otherwise done in time.
 var CompactCommands = []command.Command{{
-	Name: "COMPACT", Args: "[BEFORE when]", Max: 2, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Group: "history", Since: "0.1.0",
-	Complexity: "O(N) where N is the number of rows of the log that passed the horizon",
+	Name: "COMPACT", Args: "[BEFORE when]", Max: 2, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName,
+	Group: "history", Since: "0.1.0", Complexity: "O(n), n the rows of the log that passed the horizon",
 	Summary: "Forgets now what the policies do not keep, which the server does by itself as time passes; with BEFORE, does what HISTORY PRUNE does. " +
 		"Returns how many versions are gone, how long it took, and the horizon.",
 	Run: compactNow,

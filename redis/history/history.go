@@ -13,20 +13,22 @@ import (
 
 var HistoryCommands = []command.Command{
 	{
-		Name: "HISTORY", Flags: command.ReadOnly | command.OnWorker | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "Depends on subcommand.",
+		Name: "HISTORY", Flags: command.ReadOnly | command.OnWorker | command.OwnName,
+		Group: "history", Since: "0.1.0", Complexity: "that of the subcommand",
 		Summary: "A container for commands about what keys were.",
 		Sub: slices.Concat([]command.Command{
 			{
 				Name: "GET", Args: "key [SINCE when] [UNTIL when] [LIMIT n] [REV] [VALUES]", Min: 1, Max: -1,
-				Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0",
-				Complexity: "O(N) where N is the number of versions that are returned; with VALUES the elements of each",
+				Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.FirstKey(command.Reads),
+				Since: "0.1.0", Complexity: "O(n), n the versions that are returned; with VALUES the elements of each",
 				Summary: "Returns what happened to a key, oldest first, its deletions included; with VALUES its state then, as HISTORY GETAT shows it. " +
 					"FLUSHDB and SWAPDB are there where the key came or went by them.",
 				Run: historyGet,
 			},
 			{
-				Name: "GETAT", Args: "key when", Min: 2, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0",
-				Complexity: "O(N) where N is the number of elements",
+				Name: "GETAT", Args: "key when", Min: 2, Flags: command.ReadOnly | command.OnWorker | command.OwnName,
+				Keys:  command.FirstKey(command.Reads),
+				Since: "0.1.0", Complexity: "O(n), n the elements",
 				Summary: "Returns the state of a key at a moment, in the shape of its type: that of GET, HGETALL, LRANGE, SMEMBERS, ZRANGE WITHSCORES or XRANGE. " +
 					"The lifetimes of a hash's fields, and the groups of a stream, are for AT with HPEXPIRETIME and XINFO.",
 				Run: historyGetAt,
@@ -40,10 +42,10 @@ var HistoryCommands = []command.Command{
 		}, policyCommands, forgettingCommands),
 	},
 	{
-		Name: "KEYINFO", Args: "key", Min: 1, Flags: command.ReadOnly | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Group: "history", Since: "0.1.0",
-		Complexity: "O(N+M) where N is the number of versions and M that of elements",
-		Summary:    "Returns what is known about a key: type, times, version, size and what wrote it last.",
-		Run:        keyInfo,
+		Name: "KEYINFO", Args: "key", Min: 1, Flags: command.ReadOnly | command.OwnName, Keys: command.FirstKey(command.Reads),
+		Group: "history", Since: "0.1.0", Complexity: "O(n + m), n the versions and m the elements",
+		Summary: "Returns what is known about a key: type, times, version, size and what wrote it last.",
+		Run:     keyInfo,
 	},
 }
 
@@ -104,7 +106,7 @@ func readableMoment(c *command.Call, when []byte) (firn.Timestamp, error) {
 	}
 	return ts, c.Store.At(ts, func(snap *firn.Snapshot) error {
 		past := c.At(snap)
-		if c.Cmd.Keys.First == 0 {
+		if len(c.Cmd.Keys) == 0 {
 			_, err := past.Keyspace(c.DB)
 			return err
 		}

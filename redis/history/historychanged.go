@@ -11,8 +11,8 @@ import (
 )
 
 var historyChangedCommand = command.Command{
-	Name: "CHANGED", Args: "when [when] [MATCH pattern] [COUNT count]", Min: 1, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Since: "0.1.0",
-	Complexity: "O(N) where N is the number of writes to the store in the interval",
+	Name: "CHANGED", Args: "when [when] [MATCH pattern] [COUNT count]", Min: 1, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName,
+	Since: "0.1.0", Complexity: "O(n), n the writes to the store in the interval",
 	Summary: "Returns which keys of the database changed after the first moment and up to the second, or now: each once, with its newest change, in order of time. " +
 		"Before them comes the moment to go on from with the same second moment if COUNT did not let all through, or 0. " +
 		"A transaction is never cut, so there may be more than COUNT. A key that came or went because FLUSHDB or SWAPDB let the database show another keyspace has changed by that. " +

@@ -13,8 +13,8 @@ import (
 )
 
 var historyDiffCommand = command.Command{
-	Name: "DIFF", Args: "key when when", Min: 3, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0",
-	Complexity: "O(N) where N is the number of elements at both moments; O(1) if the key was not written in between",
+	Name: "DIFF", Args: "key when when", Min: 3, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.FirstKey(command.Reads),
+	Since: "0.1.0", Complexity: "O(n), n the elements at both moments; O(1) if the key was not written in between",
 	Summary: "Returns what changed in a key between two moments, the earlier one first: its type and expiry before and after, and for a collection the elements that were " +
 		"added, removed and changed. Absent is the type none. Strings, and a key whose type changed, are shown whole, before and after. " +
 		"The lifetimes of a hash's fields, and the groups of a stream, are not compared.",

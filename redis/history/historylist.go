@@ -13,15 +13,15 @@ import (
 )
 
 var historyListCommand = command.Command{
-	Name: "LIST", Args: "[PATTERN pattern]", Max: 2, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Since: "0.1.0",
-	Complexity: "O(N) where N is the number of versions in the store",
-	Summary:    "Returns the keys that the database has or had, in order, each with the number of its events, when the oldest and the newest were, and whether it is there now.",
-	Run:        historyList,
+	Name: "LIST", Args: "[PATTERN pattern]", Max: 2, Flags: command.ReadOnly | command.OnWorker | command.OwnName,
+	Since: "0.1.0", Complexity: "O(n), n the versions in the store",
+	Summary: "Returns the keys that the database has or had, in order, each with the number of its events, when the oldest and the newest were, and whether it is there now.",
+	Run:     historyList,
 }
 
 var historyStatsCommand = command.Command{
-	Name: "STATS", Args: "[key]", Max: 1, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0",
-	Complexity: "O(N) where N is the number of versions of the key; O(1) without one",
+	Name: "STATS", Args: "[key]", Max: 1, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.FirstKey(command.Reads),
+	Since: "0.1.0", Complexity: "O(n), n the versions of the key; O(1) without one",
 	Summary: "Returns how much history a key has: its events, when the oldest and the newest were, and the bytes of its versions without those of a collection's elements; " +
 		"nil if it has none. Without a key, how much the store has.",
 	Run: historyStats,

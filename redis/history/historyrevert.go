@@ -7,8 +7,8 @@ import (
 )
 
 var historyRevertCommand = command.Command{
-	Name: "REVERT", Args: "key TO when", Min: 3, Flags: command.Writes | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0",
-	Complexity: "O(N) where N is the number of elements then and now",
+	Name: "REVERT", Args: "key TO when", Min: 3, Flags: command.Writes | command.OwnName, Keys: command.FirstKey(command.Changes),
+	Since: "0.1.0", Complexity: "O(n), n the elements then and now",
 	Summary: "Makes a key what it was at a moment, with its elements, groups and expiries, and returns the moment's timestamp; a key that was not there then is deleted. " +
 		"It is a write like any other: what is undone stays readable in the past. " +
 		"Where the key, or a field of a hash, would have expired by now, it is restored without an expiry.",

@@ -21,7 +21,8 @@ var HoldCommands = []command.Command{
 		Run: hold,
 	},
 	{
-		Name: "HOLDS", Flags: command.Local | command.OnWorker | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "O(N) where N is the number of holds",
+		Name: "HOLDS", Flags: command.Local | command.OnWorker | command.OwnName,
+		Group: "history", Since: "0.1.0", Complexity: "O(n), n the holds",
 		Summary: "Lists the holds by name: each with its moment and the seconds that are left.",
 		Run:     holds,
 	},

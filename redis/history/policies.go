@@ -20,25 +20,29 @@ import (
 // policyCommands are the subcommands of HISTORY about how much is kept.
 var policyCommands = []command.Command{
 	{
-		Name: "CONFIG", Flags: command.Local | command.Admin | command.OnWorker | command.OwnName, Since: "0.1.0", Complexity: "O(N) where N is the number of policies",
+		Name: "CONFIG", Flags: command.Local | command.Admin | command.OnWorker | command.OwnName,
+		Since: "0.1.0", Complexity: "O(n), n the policies",
 		Summary: "Lists the policies that are set, and the global one first, set or not.",
 		Run:     historyConfig,
 	},
 	{
-		Name: "DISABLE", Args: "<GLOBAL | DATABASE number | KEY key>", Min: 1, Max: 2, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Since: "0.1.0",
-		Complexity: "O(N) where N is the number of policies",
-		Summary:    "Keeps no history of a key, a database or everything from now on, and forgets what there is. Nearer tiers that have a policy keep theirs.",
-		Run:        historyDisable,
+		Name: "DISABLE", Args: "<GLOBAL | DATABASE number | KEY key>", Min: 1, Max: 2,
+		Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Keys: command.KeyAfter("KEY", 1, command.Updates),
+		Since: "0.1.0", Complexity: "O(n), n the policies",
+		Summary: "Keeps no history of a key, a database or everything from now on, and forgets what there is. Nearer tiers that have a policy keep theirs.",
+		Run:     historyDisable,
 	},
 	{
 		Name: "ENABLE", Args: "<GLOBAL | DATABASE number | KEY key> [RETENTION <UNLIMITED | TIME ms | COUNT n>]", Min: 1, Max: 5,
-		Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Since: "0.1.0", Complexity: "O(N) where N is the number of policies",
+		Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Keys: command.KeyAfter("KEY", 1, command.Updates),
+		Since: "0.1.0", Complexity: "O(n), n the policies",
 		Summary: "Sets how much history of a key, a database or everything is kept: all of it, what was current within a time, or so many versions. " +
 			"Without RETENTION, as much as the tier above keeps: that of GLOBAL is --retention.",
 		Run: historyEnable,
 	},
 	{
-		Name: "POLICY", Args: "key", Min: 1, Flags: command.Local | command.OnWorker | command.OwnName, Keys: command.Keys{First: 1, Last: 1, Step: 1}, Since: "0.1.0", Complexity: "O(1)",
+		Name: "POLICY", Args: "key", Min: 1, Flags: command.Local | command.OnWorker | command.OwnName, Keys: command.FirstKey(command.Looks),
+		Since: "0.1.0", Complexity: "O(1)",
 		Summary: "Returns which policy holds for a key, which tier it is set for, and the oldest moment that the key can be read at. The key need not exist.",
 		Run:     historyPolicy,
 	},

@@ -13,28 +13,31 @@ import (
 // exchanging two is a single write, and the past keeps its keys.
 var DatabaseCommands = []command.Command{
 	{
-		Name: "DBSIZE", Flags: command.ReadOnly | command.Fast,
+		Name: "DBSIZE", Flags: command.ReadOnly | command.Fast, Categories: command.CatKeyspace,
 		Group: "server", Since: "1.0.0", Complexity: "O(1), and the expired keys that are not swept yet",
+		Tips:    []string{"request_policy:all_shards", "response_policy:agg_sum"},
 		Summary: "Returns how many keys the database has.",
 		Differs: "Does not count keys that have expired.",
 		Run:     dbSize,
 	},
 	{
-		Name: "FLUSHDB", Args: "[ASYNC | SYNC]", Max: -1, Flags: command.Writes,
+		Name: "FLUSHDB", Args: "[ASYNC | SYNC]", Max: -1, Flags: command.Writes, Categories: command.CatKeyspace | command.CatDangerous,
 		Group: "server", Since: "1.0.0", Complexity: "O(1)",
+		Tips:    []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Summary: "Empties the database.",
 		Differs: "Constant time; the keys stay readable in the past.",
 		Run:     flushDB,
 	},
 	{
-		Name: "FLUSHALL", Args: "[ASYNC | SYNC]", Max: -1, Flags: command.Writes,
+		Name: "FLUSHALL", Args: "[ASYNC | SYNC]", Max: -1, Flags: command.Writes, Categories: command.CatKeyspace | command.CatDangerous,
 		Group: "server", Since: "1.0.0", Complexity: "O(n), n the databases",
+		Tips:    []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Summary: "Empties all databases.",
 		Differs: "Constant time; the keys stay readable in the past.",
 		Run:     flushAll,
 	},
 	{
-		Name: "SWAPDB", Args: "index1 index2", Min: 2, Flags: command.Writes | command.Fast,
+		Name: "SWAPDB", Args: "index1 index2", Min: 2, Flags: command.Writes | command.Fast, Categories: command.CatKeyspace | command.CatDangerous,
 		Group: "server", Since: "4.0.0", Complexity: "O(1)",
 		Summary: "Exchanges two databases.",
 		Run:     swapDB,

@@ -13,14 +13,16 @@ import (
 // of version 7.0 and up restores, and the other way round.
 var DumpCommands = []command.Command{
 	{
-		Name: "DUMP", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "DUMP", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "generic", Since: "2.6.0", Complexity: "O(n), n the size of the value",
+		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns the value at key in Redis's serialization format, or nil.",
 		Differs: "Writes the format of Redis 7.0, which has no place for the expiries of a hash's fields. Elements are in Firn's order, and compressed bytes may differ from Redis's.",
 		Run:     dump,
 	},
 	{
-		Name: "RESTORE", Args: "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]", Min: 3, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "RESTORE", Args: "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]", Min: 3, Max: -1,
+		Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Overwrites), Categories: command.CatKeyspace | command.CatDangerous,
 		Group: "generic", Since: "2.6.0", Complexity: "O(n · log n), n the elements",
 		Summary: "Makes a key of what DUMP has returned, with a time to live in milliseconds; 0 is none.",
 		Differs: "Also takes what Redis 7.2 and 7.4 dump, with the expiries of a hash's fields; modules' types it refuses. " +

@@ -14,33 +14,37 @@ import (
 
 var objectCommands = []command.Command{
 	{
-		Name: "ENCODING", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "ENCODING", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Looks),
 		Group: "generic", Since: "2.2.3", Complexity: "O(1)",
+		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns the name of the encoding that Redis would use, or nil.",
 		Run:     objectEncoding,
 	},
 	{
-		Name: "FREQ", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "FREQ", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Looks),
 		Group: "generic", Since: "4.0.0", Complexity: "O(1)",
+		Tips:    []string{"nondeterministic_output"},
 		Summary: "Fails, as in Redis without an LFU policy; nil if there is no such key.",
 		Run:     objectFreq,
 	},
 	{
-		Name: "IDLETIME", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "IDLETIME", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Looks),
 		Group: "generic", Since: "2.2.3", Complexity: "O(1)",
+		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns the seconds since the key was last written, or nil.",
 		Differs: "Counts from the last write: accesses are not recorded.",
 		Run:     objectIdleTime,
 	},
 	{
-		Name: "REFCOUNT", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "REFCOUNT", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Looks),
 		Group: "generic", Since: "2.2.3", Complexity: "O(1)",
+		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns how many references Redis would hold to the value, or nil.",
 		Differs: "Answers as for a value that SET has just stored.",
 		Run:     objectRefCount,
 	},
 	{
-		Name: "HELP", Flags: command.Local,
+		Name: "HELP", Flags: command.Local | command.Loading | command.Stale,
 		Group: "generic", Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Returns a text about the subcommands.",
 		Run:     objectHelp,

@@ -13,13 +13,15 @@ var ScanCommands = []command.Command{
 	{
 		Name: "SCAN", Args: "cursor [MATCH pattern] [COUNT count] [TYPE type]", Min: 1, Max: -1, Flags: command.ReadOnly,
 		Group: "generic", Since: "2.8.0", Complexity: "O(count) per call",
+		Tips:    []string{"nondeterministic_output", "request_policy:special"},
 		Summary: "Walks over the keys in steps; 0 begins, and is the cursor at the end.",
 		Differs: "Goes in key order. A pattern that begins with plain characters looks only at keys that begin so.",
 		Run:     scan,
 	},
 	{
-		Name: "KEYS", Args: "pattern", Min: 1, Flags: command.ReadOnly,
+		Name: "KEYS", Args: "pattern", Min: 1, Flags: command.ReadOnly, Categories: command.CatKeyspace | command.CatDangerous,
 		Group: "generic", Since: "1.0.0", Complexity: "O(n), n the keys that begin as the pattern does",
+		Tips:    []string{"nondeterministic_output_order", "request_policy:all_shards"},
 		Summary: "Returns all keys that match a pattern.",
 		Differs: "In key order.",
 		Run:     keysMatching,

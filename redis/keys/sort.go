@@ -16,18 +16,21 @@ import (
 // or by that of other keys.
 var SortCommands = []command.Command{
 	{
-		Name: "SORT", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] [STORE destination]",
-		Min: 1, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, StoreAfter: "STORE",
-		Group: "generic", Since: "1.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
+		Name: "SORT", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] [STORE destination]", Min: 1,
+		Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:       command.FirstKey(command.Reads).And(command.HiddenKeys(command.Reads)).And(command.HiddenKey(command.Overwrites, sortStore)),
+		Categories: command.CatDangerous | command.CatSet | command.CatSortedSet | command.CatList,
+		Group:      "generic", Since: "1.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
 		Summary: "Sorts the elements of a list, a set or a sorted set, and returns or stores them.",
 		Differs: "ALPHA compares bytes, whatever the locale; elements that compare as equal keep their order. A set BY nosort goes in the order of its members' bytes. " +
 			"A small sorted set keeps its encoding when it is sorted.",
 		Run: func(c *command.Call) error { return sortKey(c, true) },
 	},
 	{
-		Name: "SORT_RO", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]",
-		Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
-		Group: "generic", Since: "7.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
+		Name: "SORT_RO", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]", Min: 1, Max: -1,
+		Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads).And(command.HiddenKeys(command.Reads)),
+		Categories: command.CatDangerous | command.CatSet | command.CatSortedSet | command.CatList,
+		Group:      "generic", Since: "7.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
 		Summary: "SORT that does not store, and so can be asked of the past.",
 		Differs: "As SORT does.",
 		Run:     func(c *command.Call) error { return sortKey(c, false) },
@@ -101,6 +104,24 @@ func parseSortOptions(c *command.Call, mayStore bool) (o sortOptions, err error)
 		}
 	}
 	return o, nil
+}
+
+// sortStore is the index of the key that SORT stores to, of several the last;
+// -1 if there is none. It has to know without a Call.
+func sortStore(args [][]byte) int {
+	at := -1
+	for i := 1; i < len(args); i++ {
+		switch arg := args[i]; {
+		case command.Is(arg, "LIMIT"):
+			i += 2
+		case command.Is(arg, "GET"), command.Is(arg, "BY"):
+			i++
+		case command.Is(arg, "STORE") && i+1 < len(args):
+			i++
+			at = i
+		}
+	}
+	return at
 }
 
 func sortKey(c *command.Call, mayStore bool) error {

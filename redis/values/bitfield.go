@@ -122,6 +122,32 @@ func bitField(c *command.Call, readOnly bool) error {
 	return writeFields(c, ops, last)
 }
 
+// bitFieldUse is how BITFIELD uses its key: it may only read.
+func bitFieldUse(args [][]byte) command.Use {
+	if onlyGets(args[1:]) {
+		return command.Reads
+	}
+	return command.Changes
+}
+
+// onlyGets says whether all operations read.
+func onlyGets(args [][]byte) bool {
+	for len(args) > 0 {
+		taken := 0
+		switch {
+		case isGet(args[0]):
+			taken = 3
+		case command.Is(args[0], "OVERFLOW"):
+			taken = 2
+		}
+		if taken == 0 || len(args) < taken {
+			return false
+		}
+		args = args[taken:]
+	}
+	return true
+}
+
 // readFields replies fields when no operation writes.
 func readFields(c *command.Call, ops []fieldOp) error {
 	k, _, err := c.FindKind(c.Args[0], keyspace.KindString)

@@ -15,44 +15,46 @@ import (
 // A string is one document, so changing a bit writes all of it.
 var BitmapCommands = []command.Command{
 	{
-		Name: "SETBIT", Args: "key offset value", Min: 3, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "SETBIT", Args: "key offset value", Min: 3, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Changes),
 		Group: "bitmap", Since: "2.2.0", Complexity: "O(n), n the bytes of the string",
 		Summary: "Sets or clears a bit of the string at key and returns what it was.",
 		Run:     setBit,
 	},
 	{
-		Name: "GETBIT", Args: "key offset", Min: 2, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GETBIT", Args: "key offset", Min: 2, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "bitmap", Since: "2.2.0", Complexity: "O(1)",
 		Summary: "Returns a bit of the string at key; 0 behind its end.",
 		Run:     getBit,
 	},
 	{
-		Name: "BITCOUNT", Args: "key [start end [BYTE|BIT]]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "BITCOUNT", Args: "key [start end [BYTE|BIT]]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "bitmap", Since: "2.6.0", Complexity: "O(n), n the bytes of the range",
 		Summary: "Returns how many bits are set in the string at key, or in a range of it.",
 		Run:     bitCount,
 	},
 	{
-		Name: "BITPOS", Args: "key bit [start [end [BYTE|BIT]]]", Min: 2, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "BITPOS", Args: "key bit [start [end [BYTE|BIT]]]", Min: 2, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "bitmap", Since: "2.8.7", Complexity: "O(n), n the bytes of the range",
 		Summary: "Returns where the first bit is that is set, or clear, in the string at key; -1 if there is none.",
 		Run:     bitPos,
 	},
 	{
-		Name: "BITOP", Args: "AND|OR|XOR|NOT destkey key [key ...]", Min: 3, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 2, Last: -1, Step: 1},
+		Name: "BITOP", Args: "AND|OR|XOR|NOT destkey key [key ...]", Min: 3, Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:  command.KeyAt(2, command.Overwrites).And(command.KeysFrom(3, -1, 1, command.Reads)),
 		Group: "bitmap", Since: "2.6.0", Complexity: "O(n), n the bytes of the strings",
 		Summary: "Combines strings bit by bit into one at destkey and returns its length. A shorter one counts as filled up with zeros.",
 		Run:     bitOp,
 	},
 	{
 		Name: "BITFIELD", Args: "key [GET encoding offset | [OVERFLOW WRAP|SAT|FAIL] SET encoding offset value | INCRBY encoding offset increment ...]",
-		Min: 1, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Min: 1, Max: -1, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Changes).Varying(bitFieldUse),
 		Group: "bitmap", Since: "3.2.0", Complexity: "O(m) for m operations that read; with one that writes, O(n + m), n the bytes of the string",
 		Summary: "Reads and writes integers of any number of bits, anywhere in the string at key.",
 		Run:     func(c *command.Call) error { return bitField(c, false) },
 	},
 	{
-		Name: "BITFIELD_RO", Args: "key [GET encoding offset [GET encoding offset ...]]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "BITFIELD_RO", Args: "key [GET encoding offset [GET encoding offset ...]]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Fast,
+		Keys:  command.FirstKey(command.Reads),
 		Group: "bitmap", Since: "6.0.0", Complexity: "O(m), m the operations",
 		Summary: "BITFIELD that can only read.",
 		Run:     func(c *command.Call) error { return bitField(c, true) },

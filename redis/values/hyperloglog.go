@@ -14,26 +14,29 @@ import (
 // A HyperLogLog is a string in Redis's own format, see hllForm.
 var HyperLogLogCommands = []command.Command{
 	{
-		Name: "PFADD", Args: "key [element [element ...]]", Min: 1, Max: -1, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "PFADD", Args: "key [element [element ...]]", Min: 1, Max: -1, Flags: command.Writes | command.Fast | command.DenyOOM,
+		Keys:  command.FirstKey(command.Inserts),
 		Group: "hyperloglog", Since: "2.8.9", Complexity: "O(n), n the elements",
 		Summary: "Adds elements to the HyperLogLog at key: 1 if it changed, else 0.",
 		Run:     pfAdd,
 	},
 	{
-		Name: "PFCOUNT", Args: "key [key ...]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: -1, Step: 1},
+		Name: "PFCOUNT", Args: "key [key ...]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Replicates, Keys: command.AllKeys(command.Reads),
 		Group: "hyperloglog", Since: "2.8.9", Complexity: "O(n), n the keys",
 		Summary: "Returns about how many different elements the HyperLogLogs have together.",
 		Differs: "Only reads: the result is not kept in the string, so GET returns other bytes 8 to 15 than in Redis.",
 		Run:     pfCount,
 	},
 	{
-		Name: "PFMERGE", Args: "destkey [sourcekey [sourcekey ...]]", Min: 1, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: -1, Step: 1},
+		Name: "PFMERGE", Args: "destkey [sourcekey [sourcekey ...]]", Min: 1, Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:  command.FirstKey(command.Gathers).And(command.KeysFrom(2, -1, 1, command.Reads)),
 		Group: "hyperloglog", Since: "2.8.9", Complexity: "O(n), n the keys",
 		Summary: "Makes destkey the union of the HyperLogLogs, its own included.",
 		Run:     pfMerge,
 	},
 	{
-		Name: "PFDEBUG", Args: "GETREG | DECODE | ENCODING | TODENSE key", Min: 2, Flags: command.Writes | command.Admin, Keys: command.Keys{First: 2, Last: 2, Step: 1},
+		Name: "PFDEBUG", Args: "GETREG | DECODE | ENCODING | TODENSE key", Min: 2, Flags: command.Writes | command.Admin | command.DenyOOM,
+		Keys:  command.KeyAt(2, command.Recodes),
 		Group: "hyperloglog", Since: "2.8.9", Complexity: "O(1)",
 		Summary: "Shows the inside of the HyperLogLog at key.",
 		Run:     pfDebug,

@@ -10,7 +10,8 @@ import (
 // The longest common subsequence of two strings.
 var LCSCommands = []command.Command{
 	{
-		Name: "LCS", Args: "key1 key2 [LEN] [IDX] [MINMATCHLEN len] [WITHMATCHLEN]", Min: 2, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 2, Step: 1},
+		Name: "LCS", Args: "key1 key2 [LEN] [IDX] [MINMATCHLEN len] [WITHMATCHLEN]", Min: 2, Max: -1, Flags: command.ReadOnly,
+		Keys:  command.KeysFrom(1, 2, 1, command.Reads),
 		Group: "string", Since: "7.0.0", Complexity: "O(n · m), n and m the bytes of the strings; n · m bits of memory",
 		Summary: "Returns the longest common subsequence of two strings, its length, or where its parts are.",
 		Run:     lcs,

@@ -2,6 +2,7 @@ package values
 
 import (
 	"math"
+	"slices"
 
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
@@ -12,129 +13,141 @@ import (
 // A string is a key document that holds the value itself.
 var StringCommands = []command.Command{
 	{
-		Name: "GET", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GET", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Returns the string at key, or nil if there is none.",
 		Run:     get,
 	},
 	{
 		Name: "SET", Args: "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
-		Min: 2, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Min: 2, Max: -1, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Changes).Varying(setUse),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Stores a string at key, over whatever was there, with or without an expiry.",
 		Run:     set,
 	},
 	{
-		Name: "SETEX", Args: "key seconds value", Min: 3, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "SETEX", Args: "key seconds value", Min: 3, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Overwrites),
 		Group: "string", Since: "2.0.0", Complexity: "O(1)",
 		Summary: "Stores a string at key that expires after some seconds.",
-		Run:     func(c *command.Call) error { return setFor(c, setOptions{expiry: c.Args[1], unit: 1000}) },
+		Run: func(c *command.Call) error {
+			return setFor(c, setOptions{value: c.Args[2], expiry: c.Args[1], unit: 1000})
+		},
 	},
 	{
-		Name: "PSETEX", Args: "key milliseconds value", Min: 3, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "PSETEX", Args: "key milliseconds value", Min: 3, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Overwrites),
 		Group: "string", Since: "2.6.0", Complexity: "O(1)",
 		Summary: "Stores a string at key that expires after some milliseconds.",
-		Run:     func(c *command.Call) error { return setFor(c, setOptions{expiry: c.Args[1], unit: 1}) },
+		Run: func(c *command.Call) error {
+			return setFor(c, setOptions{value: c.Args[2], expiry: c.Args[1], unit: 1})
+		},
 	},
 	{
-		Name: "SETNX", Args: "key value", Min: 2, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "SETNX", Args: "key value", Min: 2, Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Creates),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Stores a string at key if there is no such key: 1 if stored, else 0.",
 		Run:     setNX,
 	},
 	{
-		Name: "GETSET", Args: "key value", Min: 2, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GETSET", Args: "key value", Min: 2, Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Changes),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
-		Summary: "Stores a string at key and returns the one that was there, or nil.",
-		Run:     getSet,
+		Deprecated: command.Deprecation{Since: "6.2.0", Instead: "`SET` with the `!GET` argument"},
+		Summary:    "Stores a string at key and returns the one that was there, or nil.",
+		Run:        getSet,
 	},
 	{
-		Name: "GETDEL", Args: "key", Min: 1, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GETDEL", Args: "key", Min: 1, Flags: command.Writes | command.Fast, Keys: command.FirstKey(command.Takes),
 		Group: "string", Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Returns the string at key, or nil, and deletes the key.",
 		Run:     getDel,
 	},
 	{
-		Name: "GETEX", Args: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]",
-		Min: 1, Max: -1, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GETEX", Args: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]", Min: 1, Max: -1,
+		Flags: command.Writes | command.Fast, Keys: command.FirstKey(command.Changes),
 		Group: "string", Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Returns the string at key, or nil, and sets or removes its expiry.",
 		Run:     getEx,
 	},
 	{
-		Name: "MGET", Args: "key [key ...]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: -1, Step: 1},
+		Name: "MGET", Args: "key [key ...]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Fast, Keys: command.AllKeys(command.Reads),
 		Group: "string", Since: "1.0.0", Complexity: "O(n), n the keys",
+		Tips:    []string{"request_policy:multi_shard"},
 		Summary: "Returns the strings at several keys, nil where there is none.",
 		Run:     mGet,
 	},
 	{
-		Name: "MSET", Args: "key value [key value ...]", Min: 2, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: -1, Step: 2},
+		Name: "MSET", Args: "key value [key value ...]", Min: 2, Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:  command.KeysFrom(1, -1, 2, command.Overwrites),
 		Group: "string", Since: "1.0.1", Complexity: "O(n), n the keys",
+		Tips:    []string{"request_policy:multi_shard", "response_policy:all_succeeded"},
 		Summary: "Stores several strings in one step.",
 		Run:     mSet,
 	},
 	{
-		Name: "MSETNX", Args: "key value [key value ...]", Min: 2, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: -1, Step: 2},
+		Name: "MSETNX", Args: "key value [key value ...]", Min: 2, Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:  command.KeysFrom(1, -1, 2, command.Creates),
 		Group: "string", Since: "1.0.1", Complexity: "O(n), n the keys",
+		Tips:    []string{"request_policy:multi_shard", "response_policy:agg_min"},
 		Summary: "Stores several strings if none of the keys is there: 1 if stored, else 0.",
 		Run:     mSetNX,
 	},
 	{
-		Name: "STRLEN", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "STRLEN", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Looks),
 		Group: "string", Since: "2.2.0", Complexity: "O(1)",
 		Summary: "Returns the length in bytes of the string at key; 0 if there is none.",
 		Run:     strLen,
 	},
 	{
-		Name: "APPEND", Args: "key value", Min: 2, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "APPEND", Args: "key value", Min: 2, Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Inserts),
 		Group: "string", Since: "2.0.0", Complexity: "O(n), n the length of the result",
 		Summary: "Appends to the string at key and returns its length.",
 		Run:     appendString,
 	},
 	{
-		Name: "GETRANGE", Args: "key start end", Min: 3, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GETRANGE", Args: "key start end", Min: 3, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "string", Since: "2.4.0", Complexity: "O(n), n the length of the reply",
 		Summary: "Returns the bytes from start to end of the string at key, both included; negative ones count from the end.",
 		Run:     getRange,
 	},
 	{
-		Name: "SUBSTR", Args: "key start end", Min: 3, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "SUBSTR", Args: "key start end", Min: 3, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "string", Since: "1.0.0", Complexity: "O(n), n the length of the reply",
-		Summary: "GETRANGE's old name.",
-		Run:     getRange,
+		Deprecated: command.Deprecation{Since: "2.0.0", Instead: "`GETRANGE`"},
+		Summary:    "GETRANGE's old name.",
+		Run:        getRange,
 	},
 	{
-		Name: "SETRANGE", Args: "key offset value", Min: 3, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "SETRANGE", Args: "key offset value", Min: 3, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Updates),
 		Group: "string", Since: "2.2.0", Complexity: "O(n), n the length of the result",
 		Summary: "Overwrites the string at key from offset on, padding it with zero bytes, and returns its length.",
 		Run:     setRange,
 	},
 	{
-		Name: "INCR", Args: "key", Min: 1, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "INCR", Args: "key", Min: 1, Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Changes),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Adds one to the integer at key and returns the sum.",
 		Run:     func(c *command.Call) error { return add(c, 1) },
 	},
 	{
-		Name: "DECR", Args: "key", Min: 1, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "DECR", Args: "key", Min: 1, Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Changes),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Takes one from the integer at key and returns the difference.",
 		Run:     func(c *command.Call) error { return add(c, -1) },
 	},
 	{
-		Name: "INCRBY", Args: "key increment", Min: 2, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "INCRBY", Args: "key increment", Min: 2, Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Changes),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Adds an integer to the one at key and returns the sum.",
 		Run:     incrBy,
 	},
 	{
-		Name: "DECRBY", Args: "key decrement", Min: 2, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "DECRBY", Args: "key decrement", Min: 2, Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Changes),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Takes an integer from the one at key and returns the difference.",
 		Run:     decrBy,
 	},
 	{
-		Name: "INCRBYFLOAT", Args: "key increment", Min: 2, Flags: command.Writes | command.Fast, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "INCRBYFLOAT", Args: "key increment", Min: 2, Flags: command.Writes | command.Fast | command.DenyOOM,
+		Keys:  command.FirstKey(command.Changes),
 		Group: "string", Since: "2.6.0", Complexity: "O(1)",
 		Summary: "Adds a number to the one at key and returns the sum.",
 		Run:     incrByFloat,
@@ -150,8 +163,9 @@ func get(c *command.Call) error {
 	return nil
 }
 
-// setOptions are the options of SET and GETEX.
+// setOptions are what SET and its like store, and the options of SET and GETEX.
 type setOptions struct {
+	value     []byte
 	ifAbsent  bool // NX
 	ifPresent bool // XX
 	get       bool // GET: reply the old value
@@ -192,9 +206,10 @@ func (o *setOptions) parseExpiryOption(args [][]byte) int {
 	return 2
 }
 
-// parseSetOptions reads SET's options.
-func parseSetOptions(args [][]byte) (o setOptions, err error) {
-	for len(args) > 0 {
+// parseSet reads SET's arguments behind the key.
+func parseSet(args [][]byte) (o setOptions, err error) {
+	o.value = args[0]
+	for args = args[1:]; len(args) > 0; {
 		taken := 1
 		switch arg := args[0]; {
 		case command.Is(arg, "NX") && !o.ifPresent:
@@ -240,18 +255,24 @@ func (o *setOptions) expires(c *command.Call) (int64, error) {
 }
 
 func set(c *command.Call) error {
-	if len(c.Args) == 2 {
-		return setFor(c, setOptions{})
-	}
-	o, err := parseSetOptions(c.Args[2:])
+	o, err := parseSet(c.Args[1:])
 	if err != nil {
 		return err
 	}
 	return setFor(c, o)
 }
 
-// setFor is SET with its options parsed. The value is the last argument of
-// SETEX and PSETEX, and the second of SET.
+// setUse is how SET uses its key: what was there shows with GET alone.
+func setUse(args [][]byte) command.Use {
+	if slices.ContainsFunc(args[min(2, len(args)):], isGet) {
+		return command.Changes
+	}
+	return command.Overwrites
+}
+
+func isGet(arg []byte) bool { return command.Is(arg, "GET") }
+
+// setFor is SET with its arguments parsed.
 func setFor(c *command.Call, o setOptions) error {
 	expires, err := o.expires(c)
 	if err != nil {
@@ -270,14 +291,10 @@ func setFor(c *command.Call, o setOptions) error {
 	}
 	stored := !(o.ifAbsent && had || o.ifPresent && !had)
 	if stored {
-		value := c.Args[1]
-		if c.Cmd.Name != "SET" {
-			value = c.Args[2]
-		}
 		if o.keepTTL {
 			expires = s.Key.Expires
 		}
-		if err := c.WriteString(&s, value, keyspace.Compact, expires); err != nil {
+		if err := c.WriteString(&s, o.value, keyspace.Compact, expires); err != nil {
 			return err
 		}
 		c.Notify(keyspace.EventString, "set", s.Name)

@@ -18,79 +18,91 @@ const geoSearchComplexity = "O(n + log m), n the members in the cells around the
 var GeoCommands = []command.Command{
 	{
 		Name: "GEOADD", Args: "key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]", Min: 4, Max: -1,
-		Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Updates),
 		Group: "geo", Since: "3.2.0", Complexity: "O(m · log n), m the members given, n those of the set",
 		Summary: "Gives members of the sorted set at key their positions and returns how many are new.",
 		Run:     geoAdd,
 	},
 	{
-		Name: "GEOPOS", Args: "key [member [member ...]]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GEOPOS", Args: "key [member [member ...]]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "3.2.0", Complexity: "O(m), m the members",
 		Summary: "Returns the longitudes and latitudes of members, nil where there is none.",
 		Run:     geoPos,
 	},
 	{
-		Name: "GEODIST", Args: "key member1 member2 [M | KM | FT | MI]", Min: 3, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GEODIST", Args: "key member1 member2 [M | KM | FT | MI]", Min: 3, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "3.2.0", Complexity: "O(1)",
 		Summary: "Returns how far two members are apart, or nil.",
 		Run:     geoDist,
 	},
 	{
-		Name: "GEOHASH", Args: "key [member [member ...]]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GEOHASH", Args: "key [member [member ...]]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "3.2.0", Complexity: "O(m), m the members",
 		Summary: "Returns the geohash strings of members, nil where there is none.",
 		Run:     geoHash,
 	},
 	{
-		Name: "GEOSEARCH", Args: "key <FROMMEMBER member | FROMLONLAT longitude latitude> " +
+		Name: "GEOSEARCH",
+		Args: "key <FROMMEMBER member | FROMLONLAT longitude latitude> " +
 			"<BYRADIUS radius unit | BYBOX width height unit> [ASC | DESC] [COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]",
-		Min: 6, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Min: 6, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "6.2.0", Complexity: geoSearchComplexity,
 		Summary: "Returns the members in a circle or a box.",
 		Run:     func(c *command.Call) error { return geoSearch(c, geoForm{search: true}) },
 	},
 	{
-		Name: "GEOSEARCHSTORE", Args: "destination source <FROMMEMBER member | FROMLONLAT longitude latitude> " +
+		Name: "GEOSEARCHSTORE",
+		Args: "destination source <FROMMEMBER member | FROMLONLAT longitude latitude> " +
 			"<BYRADIUS radius unit | BYBOX width height unit> [ASC | DESC] [COUNT count [ANY]] [STOREDIST]",
-		Min: 7, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 2, Step: 1},
+		Min: 7, Max: -1, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Overwrites).And(command.KeyAt(2, command.Reads)),
 		Group: "geo", Since: "6.2.0", Complexity: geoSearchComplexity,
 		Summary: "Stores the members in a circle or a box, and returns how many there are.",
 		Differs: geoDiffers,
 		Run:     func(c *command.Call) error { return geoSearch(c, geoForm{search: true, store: true}) },
 	},
 	{
-		Name: "GEORADIUS", Args: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] " +
+		Name: "GEORADIUS",
+		Args: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] " +
 			"[COUNT count [ANY]] [ASC | DESC] [STORE key | STOREDIST key]",
-		Min: 5, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, StoreAfter: "STORE",
+		Min: 5, Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:  command.FirstKey(command.Reads).And(command.KeyAfter("STORE", 6, command.Overwrites)).And(command.KeyAfter("STOREDIST", 6, command.Overwrites)),
 		Group: "geo", Since: "3.2.0", Complexity: geoSearchComplexity,
-		Summary: "Returns the members in a circle, or stores them.",
-		Differs: geoDiffers,
-		Run:     func(c *command.Call) error { return geoSearch(c, geoForm{store: true}) },
+		Deprecated: command.Deprecation{Since: "6.2.0", Instead: "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"},
+		Summary:    "Returns the members in a circle, or stores them.",
+		Differs:    geoDiffers,
+		Run:        func(c *command.Call) error { return geoSearch(c, geoForm{store: true}) },
 	},
 	{
-		Name: "GEORADIUS_RO", Args: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] " +
-			"[COUNT count [ANY]] [ASC | DESC]",
-		Min: 5, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GEORADIUS_RO",
+		Args: "key longitude latitude radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] " +
+			"[COUNT count [ANY]] [ASC | DESC]", Min: 5,
+		Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "3.2.10", Complexity: geoSearchComplexity,
-		Summary: "GEORADIUS that does not store.",
-		Run:     func(c *command.Call) error { return geoSearch(c, geoForm{}) },
+		Deprecated: command.Deprecation{Since: "6.2.0", Instead: "`GEOSEARCH` with the `BYRADIUS` argument"},
+		Summary:    "GEORADIUS that does not store.",
+		Run:        func(c *command.Call) error { return geoSearch(c, geoForm{}) },
 	},
 	{
-		Name: "GEORADIUSBYMEMBER", Args: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] " +
+		Name: "GEORADIUSBYMEMBER",
+		Args: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] " +
 			"[COUNT count [ANY]] [ASC | DESC] [STORE key | STOREDIST key]",
-		Min: 4, Max: -1, Flags: command.Writes, Keys: command.Keys{First: 1, Last: 1, Step: 1}, StoreAfter: "STORE",
+		Min: 4, Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:  command.FirstKey(command.Reads).And(command.KeyAfter("STORE", 5, command.Overwrites)).And(command.KeyAfter("STOREDIST", 5, command.Overwrites)),
 		Group: "geo", Since: "3.2.0", Complexity: geoSearchComplexity,
-		Summary: "Returns the members in a circle around one of them, or stores them.",
-		Differs: geoDiffers,
-		Run:     func(c *command.Call) error { return geoSearch(c, geoForm{byMember: true, store: true}) },
+		Deprecated: command.Deprecation{Since: "6.2.0", Instead: "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"},
+		Summary:    "Returns the members in a circle around one of them, or stores them.",
+		Differs:    geoDiffers,
+		Run:        func(c *command.Call) error { return geoSearch(c, geoForm{byMember: true, store: true}) },
 	},
 	{
-		Name: "GEORADIUSBYMEMBER_RO", Args: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] " +
-			"[COUNT count [ANY]] [ASC | DESC]",
-		Min: 4, Max: -1, Flags: command.ReadOnly, Keys: command.Keys{First: 1, Last: 1, Step: 1},
+		Name: "GEORADIUSBYMEMBER_RO",
+		Args: "key member radius <M | KM | FT | MI> [WITHCOORD] [WITHDIST] [WITHHASH] " +
+			"[COUNT count [ANY]] [ASC | DESC]", Min: 4, Max: -1,
+		Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "3.2.10", Complexity: geoSearchComplexity,
-		Summary: "GEORADIUSBYMEMBER that does not store.",
-		Run:     func(c *command.Call) error { return geoSearch(c, geoForm{byMember: true}) },
+		Deprecated: command.Deprecation{Since: "6.2.0", Instead: "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments"},
+		Summary:    "GEORADIUSBYMEMBER that does not store.",
+		Run:        func(c *command.Call) error { return geoSearch(c, geoForm{byMember: true}) },
 	},
 }
 

@@ -1,0 +1,40 @@
+package command
+
+// FlagNames are a command's flags as COMMAND INFO shows them. A container that
+// cannot be run itself has none.
+func (e *Entry) FlagNames() []string {
+	if e.Run == nil {
+		return nil
+	}
+	f := e.Flags
+	var names []string
+	for _, flag := range []struct {
+		on   bool
+		name string
+	}{
+		{f&Writes != 0, "write"},
+		{e.reads(), "readonly"},
+		{f&Admin != 0, "admin"},
+		{e.In&CatPubSub != 0, "pubsub"},
+		{f&Blocks != 0, "blocking"},
+		{f&Fast != 0, "fast"},
+		{f&NoAuth != 0, "no_auth"},
+		{f&NoMulti != 0, "no_multi"},
+		{e.movableKeys(), "movablekeys"},
+		{f&DenyOOM != 0, "denyoom"},
+		{f&NoScript != 0, "noscript"},
+		{f&Loading != 0, "loading"},
+		{f&Stale != 0, "stale"},
+		{f&SkipsSlowlog != 0, "skip_slowlog"},
+		{f&NoAsyncLoading != 0, "no_async_loading"},
+		{f&AllowBusy != 0, "allow_busy"},
+	} {
+		if flag.on {
+			names = append(names, flag.name)
+		}
+	}
+	return names
+}
+
+// reads says whether the command is one that only reads data.
+func (e *Entry) reads() bool { return e.Flags&(Writes|Local|NoQueue) == 0 }
