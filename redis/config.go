@@ -61,6 +61,8 @@ type config struct {
 	timeout    atomic.Int64 // seconds a client may be idle; 0: for ever
 	keepAlive  atomic.Int64 // seconds
 	queryLimit atomic.Int64 // bytes of one command
+	hz         atomic.Int64 // how often the sweeper looks in a second, 1 to maxHz
+	effort     atomic.Int64 // active-expire-effort, 1 to 10: see keyspace.SweepPace
 	protected  atomic.Bool  // without a password only clients of this machine are let in
 
 	outputLimits atomic.Pointer[outputLimits]
@@ -70,6 +72,8 @@ func (cf *config) init(o Options) {
 	cf.pass.Store(&o.Password)
 	cf.maxClients.Store(int64(o.MaxClients))
 	cf.keepAlive.Store(300)
+	cf.hz.Store(defaultHz)
+	cf.effort.Store(1)
 	limits := defaultOutputLimits
 	cf.outputLimits.Store(&limits)
 	cf.queryLimit.Store(1 << 30)

@@ -22,7 +22,6 @@ active-defrag-ignore-bytes bytes 104857600
 active-defrag-max-scan-fields number:1:9223372036854775807 1000
 active-defrag-threshold-lower number:0:1000 10
 active-defrag-threshold-upper number:0:1000 100
-active-expire-effort number:1:10 1
 activedefrag yesno no
 activerehashing yesno yes
 always-show-logo fixed no
@@ -65,7 +64,6 @@ disable-thp fixed yes
 dynamic-hz yesno yes
 enable-module-command fixed no
 enable-protected-configs fixed no
-hz number:0:2147483647 10
 ignore-warnings text 
 io-threads fixed 1
 io-threads-do-reads fixed no

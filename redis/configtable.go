@@ -96,6 +96,8 @@ func serverParameters() []parameter {
 		counted("slowlog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.limit }, nil),
 		counted("latency-monitor-threshold", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.millisWatched }, refresh),
 		counted("acllog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.denials.limit }, nil),
+		counted("active-expire-effort", 1, 10, func(srv *Server) *atomic.Int64 { return &srv.config.effort }, nil),
+		stored("hz", parseHz, func(srv *Server) *atomic.Int64 { return &srv.config.hz }, nil),
 		{name: "acl-pubsub-default", get: channelDefault, set: setChannelDefault},
 		{name: "protected-mode", get: protectedText, set: setProtected},
 		{name: "aclfile", get: func(srv *Server) string { return srv.users.File }},
@@ -104,6 +106,18 @@ func serverParameters() []parameter {
 		{name: "maxmemory", get: func(*Server) string { return "0" }, set: setMaxMemory},
 		{name: "latency-tracking-info-percentiles", get: percentilesText, set: setPercentiles},
 	}
+}
+
+// What hz may be, in Redis and here.
+const (
+	defaultHz = 10
+	maxHz     = 500
+)
+
+// parseHz takes the nearest value that hz may have, as Redis does.
+func parseHz(value string) (int64, error) {
+	hz, err := within(parseNumber, 0, math.MaxInt32)(value)
+	return min(max(hz, 1), maxHz), err
 }
 
 func channelDefault(srv *Server) string {

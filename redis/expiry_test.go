@@ -154,6 +154,58 @@ func TestSweeperRunsUntilItIsToldToStop(t *testing.T) {
 	})
 }
 
+// TestSweeperLooksAsOftenAsHzSays: CONFIG SET hz holds from the next look on.
+func TestSweeperLooksAsOftenAsHzSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
+		c := newOurs(t, srv)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- srv.Sweeper().Run(ctx) }()
+		looks := func() (n int) {
+			srv.stats.rates.reset()
+			<-time.After(10*time.Second + time.Millisecond)
+			synctest.Wait()
+			return srv.stats.rates.n
+		}
+		for _, tt := range []struct {
+			hz   string
+			want int
+		}{{"", 100}, {"2", 20}, {"5", 50}, {"0", 10}} {
+			if tt.hz != "" {
+				c.expect(t, "CONFIG SET hz "+tt.hz, "OK")
+				<-time.After(time.Second) // until the look before has passed
+			}
+			if got := looks(); got < tt.want-1 || got > tt.want+1 {
+				t.Errorf("hz %s: got %d looks in ten seconds, want %d", tt.hz, got, tt.want)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("got %v\nwant nil", err)
+		}
+	})
+}
+
+func TestHzIsBoundAsInRedis(t *testing.T) {
+	redis := startRedis(t)()
+	a, _ := NewPair(t, firn.Options{})
+	for _, command := range []string{
+		"CONFIG GET hz", "CONFIG SET hz 7", "CONFIG GET hz", "CONFIG SET hz 0", "CONFIG GET hz", "CONFIG SET hz 501", "CONFIG GET hz",
+		"CONFIG SET hz -1", "CONFIG SET hz x", "CONFIG SET active-expire-effort 0", "CONFIG SET active-expire-effort 11", "CONFIG GET hz",
+		"CONFIG SET active-expire-effort 10", "CONFIG GET active-expire-effort", "CONFIG SET hz 42",
+	} {
+		words := SplitWords(t, command)
+		Check(t, command, string(a.tell(t, words...)), string(redis.tell(t, words...)))
+	}
+	if got := info(t, a, "server"); got["hz"] != "42" || got["configured_hz"] != "42" {
+		t.Errorf("INFO: got hz %s and configured_hz %s, want 42", got["hz"], got["configured_hz"])
+	}
+	if pace := a.session.srv.pace(); pace.Looks != 42 || pace.Effort != 10 {
+		t.Errorf("the sweeper's pace: got %+v, want 42 looks and effort 10", pace)
+	}
+}
+
 func TestCreatedIsWhenTheKeyCameIntoBeing(t *testing.T) {
 	c := newClocked(t)
 	born := c.now()

@@ -60,6 +60,12 @@ func (srv *Server) Sweeper() *keyspace.Sweeper {
 		Ended:   func(keys int) { srv.stats.expired.Add(int64(keys)) },
 		Looked:  srv.swept,
 		Rests:   srv.passive.Load,
+		Pace:    srv.pace,
 		Cold:    func(err error) { srv.opts.Logger.Warn("read a collection into memory", "error", err) },
 	})
+}
+
+// pace is how eager the sweeper is to be, as hz and active-expire-effort say.
+func (srv *Server) pace() keyspace.SweepPace {
+	return keyspace.SweepPace{Looks: int(srv.config.hz.Load()), Effort: int(srv.config.effort.Load())}
 }

@@ -22,7 +22,7 @@ const (
 	sweepBudget   = time.Millisecond
 
 	// sweepRest is the longest pause between two steps. A pause is as long as
-	// the step before it.
+	// the step before it, or a part of that: see SweepPace.
 	sweepRest = 20 * time.Millisecond
 
 	// SweepSlack is longer than any transaction takes: what a snapshot does not
@@ -52,6 +52,25 @@ type Sweeper struct {
 	budget      time.Duration // how long a transaction may take; 0: nobody waits for it
 }
 
+// SweepPace is how eager a Sweeper is. The zero value is Redis's default.
+type SweepPace struct {
+	Looks  int // how often it looks in a second, as Redis's hz; 0: 10
+	Effort int // how many times as long a step takes as the pause after it, from 1 on; 0: 1
+}
+
+// interval is the time between two looks.
+func (p SweepPace) interval() time.Duration {
+	if p.Looks == 0 {
+		return sweepInterval
+	}
+	return time.Second / time.Duration(p.Looks)
+}
+
+// pause is how long to rest after a step.
+func (p SweepPace) pause(took time.Duration) time.Duration {
+	return min(took/time.Duration(max(p.Effort, 1)), sweepRest)
+}
+
 // SweeperHooks are what a Sweeper calls, on its own goroutine if nothing else
 // is said. A nil one does nothing.
 type SweeperHooks struct {
@@ -64,6 +83,7 @@ type SweeperHooks struct {
 	Ended  func(keys int)           // after each transaction that ended keys
 	Looked func(took time.Duration) // after each look at what is due, with what came of it
 	Rests  func() bool              // true: nothing is swept for now
+	Pace   func() SweepPace         // asked again before each look and each step
 	Cold   func(error)              // a collection could not be read into memory
 }
 
@@ -79,6 +99,9 @@ func (h SweeperHooks) withDefaults() SweeperHooks {
 	}
 	if h.Rests == nil {
 		h.Rests = func() bool { return false }
+	}
+	if h.Pace == nil {
+		h.Pace = func() SweepPace { return SweepPace{} }
 	}
 	if h.Cold == nil {
 		h.Cold = func(error) {}
@@ -103,13 +126,18 @@ func (t *Catalog) NewSweeper(h SweeperHooks) *Sweeper {
 // store cannot take writes for now, as when its disk is full, Run tries again
 // later; other errors it returns.
 func (s *Sweeper) Run(ctx context.Context) error {
-	ticker := time.NewTicker(sweepInterval)
+	interval := s.hooks.Pace().interval()
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
+		}
+		if now := s.hooks.Pace().interval(); now != interval {
+			interval = now
+			ticker.Reset(interval)
 		}
 		if err := s.View.WarmWanted(); err != nil && !errors.Is(err, firn.ErrClosed) {
 			s.hooks.Cold(err)
@@ -141,7 +169,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rest(ctx, min(time.Since(began), sweepRest))
+		rest(ctx, s.hooks.Pace().pause(time.Since(began)))
 		s.hooks.Ended(n)
 	}
 	return nil
