@@ -18,15 +18,12 @@ import (
 // Commands is the table of all commands, sorted by name.
 func Commands() []command.Command {
 	all := slices.Concat(
-		values.StringCommands, keys.KeyCommands, keys.ExpiryCommands, keys.ScanCommands, hashes.HashCommands, keys.DatabaseCommands,
-		connectionCommands, clientCommands, transactionCommands, watchCommands,
-		serverCommands, configCommands, commandCommands,
-		atCommands, history.HistoryCommands, history.CompactCommands, history.HoldCommands, backupCommands,
-		values.BitmapCommands, values.HyperLogLogCommands, values.LCSCommands,
-		lists.ListCommands, sets.SetCommands, zsets.ZSetCommands, zsets.GeoCommands, streams.StreamCommands,
-		hashes.LifetimeCommands, keys.SortCommands, keys.DumpCommands,
-		pubsubCommands, monitorCommands,
-		aclCommands, slowlogCommands, latencyCommands, memoryCommands, debugCommands, saveCommands, maintenanceCommands,
+		values.Commands(), hashes.Commands(), lists.Commands(), sets.Commands(), zsets.Commands(), streams.Commands(),
+		keys.Commands(), history.Commands(),
+		connectionCommands, clientCommands, transactionCommands, watchCommands, pubsubCommands, monitorCommands,
+		serverCommands, configCommands, commandCommands, aclCommands,
+		atCommands, backupCommands, saveCommands, maintenanceCommands,
+		slowlogCommands, latencyCommands, memoryCommands, debugCommands,
 	)
 	slices.SortFunc(all, func(a, b command.Command) int { return cmp.Compare(a.Name, b.Name) })
 	return all

@@ -28,7 +28,7 @@ const (
 	Skip                          // kept out of MONITOR and SLOWLOG (AUTH)
 	OwnName                       // one of Firn's own commands
 	Blocks                        // may wait for a key: see Call.wait
-	Protected                     // refused unless the server\'s options allow it (DEBUG)
+	Protected                     // refused unless the server's options allow it (DEBUG)
 	Executes                      // runs what was queued (EXEC)
 	NeverPaused                   // CLIENT PAUSE does not hold it back
 	Replicates                    // Redis would send it to replicas although it writes nothing

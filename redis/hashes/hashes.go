@@ -8,7 +8,7 @@ import (
 // A hash is a key document and an element for each field, whose sub-key is the
 // field and whose value is the field's value and nothing else. When a field
 // expires stands elsewhere: see FieldEnds.
-var HashCommands = []command.Command{
+var hashCommands = []command.Command{
 	{
 		Name: "HSET", Args: "key field value [field value ...]", Min: 3, Max: -1, Flags: command.Writes | command.Fast | command.DenyOOM,
 		Keys:  command.FirstKey(command.Updates),

@@ -9,7 +9,7 @@ import (
 
 // Fields of hashes that expire, as in Redis 7.4. How they are kept stands at
 // FieldEnds.
-var LifetimeCommands = []command.Command{
+var lifetimeCommands = []command.Command{
 	{
 		Name: "HEXPIRE", Args: "key seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]", Min: 5, Max: -1,
 		Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Updates),

@@ -30,8 +30,8 @@ var forgettingCommands = []command.Command{
 	},
 }
 
-// CompactCommands do what is otherwise done in time.
-var CompactCommands = []command.Command{{
+// compactCommands do what is otherwise done in time.
+var compactCommands = []command.Command{{
 	Name: "COMPACT", Args: "[BEFORE when]", Max: 2, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName,
 	Group: "history", Since: "0.1.0", Complexity: "O(n), n the rows of the log that passed the horizon",
 	Summary: "Forgets now what the policies do not keep, which the server does by itself as time passes; with BEFORE, does what HISTORY PRUNE does. " +

@@ -11,7 +11,7 @@ import (
 	"github.com/firndb/firn/resp"
 )
 
-var HistoryCommands = []command.Command{
+var historyCommands = []command.Command{
 	{
 		Name: "HISTORY", Flags: command.ReadOnly | command.OnWorker | command.OwnName,
 		Group: "history", Since: "0.1.0", Complexity: "that of the subcommand",

@@ -12,7 +12,7 @@ import (
 
 // Holds keep a moment readable, whatever the policies say, until they end.
 
-var HoldCommands = []command.Command{
+var holdCommands = []command.Command{
 	{
 		Name: "HOLD", Args: "name [AT when] TTL seconds", Min: 3, Max: 5, Flags: command.Local | command.Admin | command.OnWorker | command.NoMulti | command.OwnName, Group: "history", Since: "0.1.0",
 		Complexity: "O(1)",

@@ -11,7 +11,7 @@ import (
 
 // A database is a document that names a keyspace, so emptying one or
 // exchanging two is a single write, and the past keeps its keys.
-var DatabaseCommands = []command.Command{
+var databaseCommands = []command.Command{
 	{
 		Name: "DBSIZE", Flags: command.ReadOnly | command.Fast, Categories: command.CatKeyspace,
 		Group: "server", Since: "1.0.0", Complexity: "O(1), and the expired keys that are not swept yet",

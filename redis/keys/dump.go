@@ -11,7 +11,7 @@ import (
 
 // A value as one string, in Redis's own format: what DUMP says here, a Redis
 // of version 7.0 and up restores, and the other way round.
-var DumpCommands = []command.Command{
+var dumpCommands = []command.Command{
 	{
 		Name: "DUMP", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "generic", Since: "2.6.0", Complexity: "O(n), n the size of the value",

@@ -9,7 +9,7 @@ import (
 )
 
 // Expiries are kept in milliseconds since the Unix epoch, in the key document.
-var ExpiryCommands = []command.Command{
+var expiryCommands = []command.Command{
 	{
 		Name: "EXPIRE", Args: "key seconds [NX | XX | GT | LT]", Min: 2, Max: -1, Flags: command.Writes | command.Fast,
 		Keys:  command.FirstKey(command.Updates),

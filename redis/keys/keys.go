@@ -12,7 +12,7 @@ import (
 )
 
 // Keys of any type.
-var KeyCommands = []command.Command{
+var keyCommands = []command.Command{
 	{
 		Name: "DEL", Args: "key [key ...]", Min: 1, Max: -1, Flags: command.Writes, Keys: command.AllKeys(command.Removes),
 		Group: "generic", Since: "1.0.0", Complexity: "O(n), n the keys",

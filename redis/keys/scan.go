@@ -9,7 +9,7 @@ import (
 )
 
 // Walks over the keys of a database.
-var ScanCommands = []command.Command{
+var scanCommands = []command.Command{
 	{
 		Name: "SCAN", Args: "cursor [MATCH pattern] [COUNT count] [TYPE type]", Min: 1, Max: -1, Flags: command.ReadOnly,
 		Group: "generic", Since: "2.8.0", Complexity: "O(count) per call",

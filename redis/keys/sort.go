@@ -14,7 +14,7 @@ import (
 
 // SORT sorts the elements of a list, a set or a sorted set by their own value
 // or by that of other keys.
-var SortCommands = []command.Command{
+var sortCommands = []command.Command{
 	{
 		Name: "SORT", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] [STORE destination]", Min: 1,
 		Max: -1, Flags: command.Writes | command.DenyOOM,

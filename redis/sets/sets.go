@@ -11,7 +11,7 @@ import (
 )
 
 // A set is a key document and one element per member, without a value.
-var SetCommands = []command.Command{
+var setCommands = []command.Command{
 	{
 		Name: "SADD", Args: "key member [member ...]", Min: 2, Max: -1, Flags: command.Writes | command.Fast | command.DenyOOM,
 		Keys:  command.FirstKey(command.Inserts),

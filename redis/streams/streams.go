@@ -5,7 +5,7 @@ import (
 )
 
 // Streams: see streamdoc.go and streamgroups.go for how they are kept.
-var StreamCommands = []command.Command{
+var streamCommands = []command.Command{
 	{
 		Name: "XADD", Args: "key [NOMKSTREAM] [MAXLEN|MINID [=|~] threshold [LIMIT count]] *|id field value [field value ...]", Min: 4, Max: -1,
 		Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Updates),

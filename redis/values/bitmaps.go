@@ -13,7 +13,7 @@ import (
 // Bitmaps are strings. Bit 0 is the highest of the first byte.
 //
 // A string is one document, so changing a bit writes all of it.
-var BitmapCommands = []command.Command{
+var bitmapCommands = []command.Command{
 	{
 		Name: "SETBIT", Args: "key offset value", Min: 3, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Changes),
 		Group: "bitmap", Since: "2.2.0", Complexity: "O(n), n the bytes of the string",

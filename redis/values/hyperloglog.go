@@ -12,7 +12,7 @@ import (
 )
 
 // A HyperLogLog is a string in Redis's own format, see hllForm.
-var HyperLogLogCommands = []command.Command{
+var hyperLogLogCommands = []command.Command{
 	{
 		Name: "PFADD", Args: "key [element [element ...]]", Min: 1, Max: -1, Flags: command.Writes | command.Fast | command.DenyOOM,
 		Keys:  command.FirstKey(command.Inserts),

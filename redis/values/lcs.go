@@ -8,7 +8,7 @@ import (
 )
 
 // The longest common subsequence of two strings.
-var LCSCommands = []command.Command{
+var lcsCommands = []command.Command{
 	{
 		Name: "LCS", Args: "key1 key2 [LEN] [IDX] [MINMATCHLEN len] [WITHMATCHLEN]", Min: 2, Max: -1, Flags: command.ReadOnly,
 		Keys:  command.KeysFrom(1, 2, 1, command.Reads),

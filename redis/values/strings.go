@@ -11,7 +11,7 @@ import (
 )
 
 // A string is a key document that holds the value itself.
-var StringCommands = []command.Command{
+var stringCommands = []command.Command{
 	{
 		Name: "GET", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",

@@ -15,7 +15,7 @@ import (
 const geoSearchComplexity = "O(n + log m), n the members in the cells around the area, m those of the set"
 
 // A geo index is a sorted set whose scores are positions; see GeoScore.
-var GeoCommands = []command.Command{
+var geoCommands = []command.Command{
 	{
 		Name: "GEOADD", Args: "key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]", Min: 4, Max: -1,
 		Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Updates),

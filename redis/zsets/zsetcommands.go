@@ -8,7 +8,7 @@ import (
 const rangeComplexity = "O(log n + m), n the members of the set, m those replied; by rank O(n) if the set is large and not in memory"
 
 // Sorted sets.
-var ZSetCommands = []command.Command{
+var zsetCommands = []command.Command{
 	{
 		Name: "ZADD", Args: "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]", Min: 3, Max: -1,
 		Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Updates),

@@ -1,0 +1,12 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/firndb/firn/redis/command"
+)
+
+// Commands are the commands of the past: of reading it, of how much is kept, and of holds.
+func Commands() []command.Command {
+	return slices.Concat(historyCommands, compactCommands, holdCommands)
+}

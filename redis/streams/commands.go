@@ -1,0 +1,12 @@
+package streams
+
+import (
+	"slices"
+
+	"github.com/firndb/firn/redis/command"
+)
+
+// Commands are the commands of streams.
+func Commands() []command.Command {
+	return slices.Clone(streamCommands)
+}

@@ -1,0 +1,12 @@
+package zsets
+
+import (
+	"slices"
+
+	"github.com/firndb/firn/redis/command"
+)
+
+// Commands are the commands of sorted sets, and of places in them.
+func Commands() []command.Command {
+	return slices.Concat(zsetCommands, geoCommands)
+}
