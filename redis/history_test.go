@@ -140,16 +140,16 @@ func TestHistoryTellsWhatHappened(t *testing.T) {
 			a.Run(t, command)
 		}
 		for _, tt := range []struct{ command, want string }{
-			{"HISTORY GET k", "SET:1 INCR:2 DEL:3:gone HSET:4 HSET:5 HDEL:6 FLUSHDB:6:gone SET:1 SWAPDB:1:gone SWAPDB:1 PEXPIRE:2"},
-			{"HISTORY GET k REV LIMIT 3", "PEXPIRE:2 SWAPDB:1 SWAPDB:1:gone"},
+			{"HISTORY GET k", "SET:1 INCR:2 DEL:3:gone HSET:4 HSET:5 HDEL:6 FLUSHDB:7:gone SET:8 SWAPDB:9:gone SWAPDB:8 PEXPIRE:9"},
+			{"HISTORY GET k REV LIMIT 3", "PEXPIRE:9 SWAPDB:8 SWAPDB:9:gone"},
 			{"HISTORY GET k LIMIT 2", "SET:1 INCR:2"},
 			{"HISTORY GET k LIMIT 6 VALUES", `SET:1=1 INCR:2=2 DEL:3:gone=nil HSET:4={f,v} HSET:5={f,v,g,w} HDEL:6={g,w}`},
 			{"HISTORY GET nosuch", ""},
 		} {
 			Check(t, fmt.Sprintf("memory %d, %s", memory, tt.command), historyOf(t, a, tt.command), tt.want)
 		}
-		Check(t, "SINCE", historyOf(t, a, "HISTORY GET k SINCE -7s UNTIL -4s"), "HSET:4 HSET:5 HDEL:6 FLUSHDB:6:gone")
-		Check(t, "SINCE, newest first", historyOf(t, a, "HISTORY GET k SINCE -7s UNTIL -4s REV"), "FLUSHDB:6:gone HDEL:6 HSET:5 HSET:4")
+		Check(t, "SINCE", historyOf(t, a, "HISTORY GET k SINCE -7s UNTIL -4s"), "HSET:4 HSET:5 HDEL:6 FLUSHDB:7:gone")
+		Check(t, "SINCE, newest first", historyOf(t, a, "HISTORY GET k SINCE -7s UNTIL -4s REV"), "FLUSHDB:7:gone HDEL:6 HSET:5 HSET:4")
 	}
 }
 

@@ -43,8 +43,8 @@ var historyCommands = []command.Command{
 	},
 	{
 		Name: "KEYINFO", Args: "key", Min: 1, Flags: command.ReadOnly | command.OwnName, Keys: command.FirstKey(command.Reads),
-		Group: "history", Since: "0.1.0", Complexity: "O(n + m), n the versions and m the elements",
-		Summary: "Returns what is known about a key: type, times, version, size and what wrote it last.",
+		Group: "history", Since: "0.1.0", Complexity: "O(n), n the elements, whose bytes are counted; O(1) for a string",
+		Summary: "Returns what is known about a key: type, times, version, how many versions are kept, size and what wrote it last.",
 		Run:     keyInfo,
 	},
 }
@@ -270,12 +270,9 @@ func keyInfo(c *command.Call) error {
 		c.Reply.Null()
 		return nil
 	}
-	versions := 0
-	for _, err := range c.R.Versions(c.Keys, []byte(doc.ID), firn.VersionRange{}) {
-		if err != nil {
-			return err
-		}
-		versions++
+	versions, err := c.VersionsOf([]byte(doc.ID), &k)
+	if err != nil {
+		return err
 	}
 	length, err := keyspace.HashLength(c.View, &k)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 
 var historyListCommand = command.Command{
 	Name: "LIST", Args: "[PATTERN pattern]", Max: 2, Flags: command.ReadOnly | command.OnWorker | command.OwnName,
-	Since: "0.1.0", Complexity: "O(n), n the versions in the store",
+	Since: "0.1.0", Complexity: "O(n), n the keys in the store, those that are gone included",
 	Summary: "Returns the keys that the database has or had, in order, each with the number of its events, when the oldest and the newest were, and whether it is there now.",
 	Run:     historyList,
 }
 
 var historyStatsCommand = command.Command{
 	Name: "STATS", Args: "[key]", Max: 1, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.FirstKey(command.Reads),
-	Since: "0.1.0", Complexity: "O(n), n the versions of the key; O(1) without one",
-	Summary: "Returns how much history a key has: its events, when the oldest and the newest were, and the bytes of its versions without those of a collection's elements; " +
-		"nil if it has none. Without a key, how much the store has.",
+	Since: "0.1.0", Complexity: "O(n), n the times that FLUSHDB and SWAPDB changed the database; O(1) without a key",
+	Summary: "Returns how much history a key has: its events, when the oldest and the newest were, and the bytes of its versions without those of a collection's elements, " +
+		"which of more than 32 versions is an estimate; nil if it has none. Without a key, how much the store has.",
 	Run: historyStats,
 }
 
@@ -43,19 +43,19 @@ func historyList(c *command.Call) error {
 		}
 		out, n := resp.Writer{Proto: c.Reply.Proto}, 0
 		for _, key := range slices.Sorted(maps.Keys(found)) {
-			s, err := summarize(h, []byte(key))
+			t, err := h.Tally([]byte(key))
 			if err != nil {
 				return err
 			}
-			if s.events == 0 {
+			if t.Events == 0 {
 				continue
 			}
 			n++
 			out.Map(5)
 			command.ReplyField(&out, "key", key)
-			s.reply(&out)
+			replyTally(&out, &t)
 			out.BulkString("live")
-			out.Bool(s.live)
+			out.Bool(t.Live)
 		}
 		c.Reply.Array(n)
 		c.Reply.Raw(string(out.Buf))
@@ -100,34 +100,11 @@ func keysOf(h *keyspace.Chronicle, want *command.ScanOptions) (map[string]struct
 	return found, err
 }
 
-// keySummary is how much history a key has.
-type keySummary struct {
-	events         int
-	oldest, newest firn.Timestamp
-	bytes          int
-	live           bool
-}
-
-func summarize(h *keyspace.Chronicle, key []byte) (s keySummary, err error) {
-	now := h.V.Now()
-	err = h.Each(key, &keyspace.HistoryQuery{}, func(e *keyspace.Event) bool {
-		if s.events == 0 {
-			s.oldest = e.Ts
-		}
-		s.events++
-		s.newest = e.Ts
-		s.bytes += e.Bytes
-		s.live = !e.Deleted && !e.Key.Ended(now)
-		return true
-	})
-	return s, err
-}
-
-// reply appends three fields of a map.
-func (s *keySummary) reply(w *resp.Writer) {
-	command.ReplyNumber(w, "versions", s.events)
-	command.ReplyNumber(w, "oldest", int(s.oldest))
-	command.ReplyNumber(w, "newest", int(s.newest))
+// replyTally appends three fields of a map.
+func replyTally(w *resp.Writer, t *keyspace.Tally) {
+	command.ReplyNumber(w, "versions", t.Events)
+	command.ReplyNumber(w, "oldest", int(t.Oldest))
+	command.ReplyNumber(w, "newest", int(t.Newest))
 }
 
 func historyStats(c *command.Call) error {
@@ -136,17 +113,17 @@ func historyStats(c *command.Call) error {
 		return nil
 	}
 	return atEnd(c, func(h *keyspace.Chronicle) error {
-		s, err := summarize(h, c.Args[0])
+		t, err := h.Tally(c.Args[0])
 		if err != nil {
 			return err
 		}
-		if s.events == 0 {
+		if t.Events == 0 {
 			c.Reply.Null()
 			return nil
 		}
 		c.Reply.Map(4)
-		s.reply(&c.Reply)
-		command.ReplyNumber(&c.Reply, "bytes", s.bytes)
+		replyTally(&c.Reply, &t)
+		command.ReplyNumber(&c.Reply, "bytes", t.Bytes)
 		return nil
 	})
 }

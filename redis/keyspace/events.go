@@ -11,7 +11,8 @@ import (
 // A key's history is the version chain of its document, and more: FLUSHDB and
 // SWAPDB touch no key, but let the database show another keyspace. So the
 // history is read reign by reign: while a keyspace was shown, its chain is
-// the history, and where two reigns meet the key may have come or gone.
+// the history, and where two reigns meet the key may have come or gone. See
+// lapses.go for what is not in the chain.
 
 // Event is one thing that happened to a key.
 type Event struct {
@@ -118,22 +119,9 @@ func (h *Chronicle) reign(key []byte, i int, span firn.VersionRange, visit func(
 	if began != nil && !span.Newest && !visit(began) {
 		return false, nil
 	}
-	id := AppendKeyID(nil, h.All[i].Space, key)
-	for doc, err := range h.V.R.Versions(h.V.Keys, id, span) {
-		if err != nil {
-			return false, err
-		}
-		k, err := ParseKeyDoc(doc)
-		if err != nil {
-			return false, err
-		}
-		e := Event{
-			Ts: doc.TS, Operation: string(k.Operation), Deleted: doc.Deleted, Bytes: len(doc.ID) + len(doc.Value),
-			Key: k, ID: id, Written: doc.TS, Doc: doc,
-		}
-		if !visit(&e) {
-			return false, nil
-		}
+	more, err = h.versions(AppendKeyID(nil, h.All[i].Space, key), span, visit)
+	if err != nil || !more {
+		return false, err
 	}
 	return began == nil || !span.Newest || visit(began), nil
 }
@@ -157,7 +145,7 @@ func (h *Chronicle) began(key []byte, i int) (*Event, error) {
 	if err != nil || !was {
 		return nil, err
 	}
-	gone := KeyDoc{Kind: before.Kind, Version: before.Version}
+	gone := KeyDoc{Kind: before.Kind, Version: before.Version + 1}
 	return &Event{Ts: g.From, Operation: g.operation, Deleted: true, Began: true, Key: gone, Doc: g.doc}, nil
 }
 

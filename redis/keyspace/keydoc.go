@@ -12,12 +12,13 @@ import (
 
 // A key document is the state of one key at one moment. Every write to the
 // key writes it, so its version chain is the key's history. It is stored as a
-// MessagePack array of nine elements:
+// MessagePack array of nine elements, or of ten if it says where the key came
+// from:
 //
 //	0  int  type, plus encoding<<4 (below)
 //	1  str  operation: the command that wrote this version, or "expired"
 //	2  int  version: 1 for the first, one more for each after it, deletions
-//	        included; it never starts again in the same keyspace
+//	        included; see numbers.go
 //	3  int  created_ms: when the key last came into being, in milliseconds
 //	        since the Unix epoch; 0 means with this very version
 //	4  int  expires_at_ms: when the key ends, 0 for never
@@ -26,6 +27,9 @@ import (
 //	7  int  uid.n
 //	8  bin  the value of a string; for a collection what its type keeps about
 //	        it as a whole, nil if that is nothing
+//	9  bin  origin, not empty: the database and the key that this version was
+//	        taken from, as in 0:name, or dump: and the checksum of a payload;
+//	        not there in versions that came from nowhere else
 //
 // Integers are not negative and take their shortest form, as do the headers
 // of 1 and 8, so a document has one encoding only. For example, SET k hi as
@@ -66,26 +70,45 @@ type KeyDoc struct {
 	Length    int64
 	UID       UID
 	Value     []byte // of a string its value, not nil; of others the type's own note; aliases the stored document
+	Origin    []byte // where this version came from, nil for nowhere; aliases the stored document
 }
 
 // ErrDamaged means that a stored document is not what this package writes.
 var ErrDamaged = errors.New("redis: damaged document")
 
-const keyDocElements = 9
+const keyDocElements = 9 // without an origin
+
+// keyDocHeader reads a key document's first byte, which says whether it has an
+// origin.
+func keyDocHeader(d *pack.Decoder) (origin bool) {
+	n := d.Byte()
+	if n != 0x90|keyDocElements && n != 0x90|(keyDocElements+1) {
+		d.Bad = true
+	}
+	return n == 0x90|(keyDocElements+1)
+}
 
 // appendKeyDoc appends the encoding of k, with operation for its Operation,
 // which has at most 255 bytes: it is a command's name. No number is negative.
 func appendKeyDoc(dst []byte, operation string, k *KeyDoc) []byte {
-	dst = append(dst, 0x90|keyDocElements, byte(k.Kind)|byte(k.Encoding)<<4)
+	header := byte(0x90 | keyDocElements)
+	if k.Origin != nil {
+		header++
+	}
+	dst = append(dst, header, byte(k.Kind)|byte(k.Encoding)<<4)
 	dst = pack.AppendStr(dst, operation)
 	for _, n := range [...]int64{k.Version, k.Created, k.Expires, k.Length, int64(k.UID.TS), k.UID.N} {
 		dst = pack.AppendUint(dst, uint64(n))
 	}
 	if k.Value == nil {
-		return append(dst, 0xc0)
+		dst = append(dst, 0xc0)
+	} else {
+		dst = append(pack.AppendBinHeader(dst, len(k.Value)), k.Value...)
 	}
-	dst = pack.AppendBinHeader(dst, len(k.Value))
-	return append(dst, k.Value...)
+	if k.Origin != nil {
+		dst = append(pack.AppendBinHeader(dst, len(k.Origin)), k.Origin...)
+	}
+	return dst
 }
 
 // sizeKeyDoc is the exact length of what appendKeyDoc appends.
@@ -96,15 +119,23 @@ func sizeKeyDoc(operation string, k *KeyDoc) int {
 	}
 	n += pack.SizeUint(k.Version) + pack.SizeUint(k.Created) + pack.SizeUint(k.Expires) +
 		pack.SizeUint(k.Length) + pack.SizeUint(int64(k.UID.TS)) + pack.SizeUint(k.UID.N)
-	switch {
-	case k.Value == nil:
-		return n + 1
-	case len(k.Value) <= math.MaxUint8:
-		return n + 2 + len(k.Value)
-	case len(k.Value) <= math.MaxUint16:
-		return n + 3 + len(k.Value)
+	if k.Origin != nil {
+		n += sizeBin(k.Origin)
 	}
-	return n + 5 + len(k.Value)
+	return n + sizeBin(k.Value)
+}
+
+// sizeBin is the exact length of b, encoded.
+func sizeBin(b []byte) int {
+	switch {
+	case b == nil:
+		return 1
+	case len(b) <= math.MaxUint8:
+		return 2 + len(b)
+	case len(b) <= math.MaxUint16:
+		return 3 + len(b)
+	}
+	return 5 + len(b)
 }
 
 // NewKeyDoc is the encoding of k in memory of its own, exactly sized.
@@ -132,7 +163,7 @@ func ParseKeyDoc(doc *firn.Document) (KeyDoc, error) {
 // writes. What it returns aliases b.
 func decodeKeyDoc(b []byte) (k KeyDoc, ok bool) {
 	d := pack.Decoder{B: b}
-	d.Expect(0x90 | keyDocElements)
+	origin := keyDocHeader(&d)
 	form := d.Byte()
 	k.Kind, k.Encoding = Kind(form&0x0f), Encoding(form>>4)
 	k.Operation = d.Str()
@@ -142,6 +173,10 @@ func decodeKeyDoc(b []byte) (k KeyDoc, ok bool) {
 	k.Length = d.Int()
 	k.UID = UID{firn.Timestamp(d.Int()), d.Int()}
 	k.Value = d.Bin()
+	if origin {
+		k.Origin = d.Bin()
+		d.Bad = d.Bad || len(k.Origin) == 0
+	}
 	return k, !d.Bad && len(d.B) == 0 && form < 0x80
 }
 
@@ -150,7 +185,7 @@ func decodeKeyDoc(b []byte) (k KeyDoc, ok bool) {
 // nothing does or the document is damaged.
 func keyDocExpiry(b []byte) int64 {
 	d := pack.Decoder{B: b}
-	d.Expect(0x90 | keyDocElements)
+	keyDocHeader(&d)
 	form := d.Byte()
 	d.Str()
 	d.Int()

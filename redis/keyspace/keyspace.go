@@ -149,7 +149,7 @@ type Slot struct {
 	Key     KeyDoc // its state, if live
 	Live    bool
 	lapsed  bool  // it has expired, and was not swept yet
-	version int64 // of its newest version, a tombstone or an expired one too; 0 if there is none
+	version int64 // that the one of this transaction follows, see numbers.go
 	draft   firn.Draft
 }
 
@@ -158,24 +158,28 @@ func (v *View) Open(key []byte) (Slot, error) { return v.OpenIn(v.DB, key) }
 
 // OpenIn is open for a key of any database.
 func (v *View) OpenIn(db int, key []byte) (Slot, error) {
-	space, err := v.Keyspace(db)
+	space, since, err := v.shownKeyspace(db)
 	if err != nil {
 		return Slot{}, err
 	}
 	s := Slot{ID: v.keyID(space, key), Name: key, Db: db}
 	doc, err := v.edit(&s)
-	if err != nil || doc == nil {
+	if err != nil {
+		return s, err
+	}
+	if doc == nil {
+		s.version, err = v.formerNumber(db, key, since)
 		return s, err
 	}
 	k, err := ParseKeyDoc(doc)
 	if err != nil {
 		return s, err
 	}
-	s.version = k.Version
 	if !doc.Deleted && !k.Ended(v.Now()) {
 		s.Key, s.Live = k, true
 	}
 	s.lapsed = !doc.Deleted && !s.Live
+	v.number(&s, doc, &k)
 	return s, nil
 }
 
@@ -203,11 +207,10 @@ func (v *View) OpenKind(key []byte, want Kind) (Slot, error) {
 }
 
 // Write stores next as the key's new state, made by the command that runs.
-// The version follows the newest; a Created of 0 means that the key comes
-// into being now. Afterwards s holds what was written.
+// The version follows the newest, once for a transaction; a Created of 0 means
+// that the key comes into being now. Afterwards s holds what was written.
 func (v *View) Write(s *Slot, next KeyDoc) error {
-	s.version++
-	next.Version = s.version
+	next.Version = s.version + 1
 	if err := s.draft.Put(NewKeyDoc(v.Operation, &next)); err != nil {
 		return err
 	}
@@ -225,8 +228,7 @@ func (v *View) Write(s *Slot, next KeyDoc) error {
 
 // Remove ends a live key.
 func (v *View) Remove(s *Slot) error {
-	s.version++
-	note := NewKeyDoc(v.Operation, &KeyDoc{Kind: s.Key.Kind, Version: s.version, Created: s.Key.Created})
+	note := NewKeyDoc(v.Operation, &KeyDoc{Kind: s.Key.Kind, Version: s.version + 1, Created: s.Key.Created})
 	if err := s.draft.Delete(note); err != nil {
 		return err
 	}

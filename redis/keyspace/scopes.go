@@ -90,7 +90,7 @@ func ownedByKey(_ string, value []byte, own func(table string, prefix []byte)) {
 		return
 	}
 	d := pack.Decoder{B: value}
-	d.Expect(0x90 | keyDocElements)
+	keyDocHeader(&d)
 	form := d.Byte()
 	d.Str()
 	for range 4 { // version, times, length

@@ -378,6 +378,7 @@ func (w *sweep) endAll(tx *firn.Tx, due []firn.Item) (done []swept, err error) {
 		if err != nil {
 			return nil, err
 		}
+		k.Origin = nil
 		at := Slot{ID: []byte(doc.ID), Key: k, Live: true, version: k.Version}
 		if _, err := v.edit(&at); err != nil {
 			return nil, err

@@ -96,6 +96,8 @@ type workspace struct {
 
 	uidTS firn.Timestamp // the transaction that uidN counts in
 	uidN  int64          // collection uids given out in it
+
+	former formerReigns
 }
 
 // Room and keep are the arena's of the command.
