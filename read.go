@@ -48,8 +48,8 @@ type Reader interface {
 	// Count is the number of live documents whose id has a prefix.
 	Count(t *Table, prefix []byte) (int, error)
 
-	// Holds says whether Ordered would find the range in memory.
-	Holds(x *Index, prefix []byte) bool
+	// InMemory reports whether Ordered would find the range in memory.
+	InMemory(x *Index, prefix []byte) bool
 
 	// Versions walks the versions of one document, tombstones included, as far
 	// back as it can be read, without a gap. With a Limit it costs as much as it
@@ -251,9 +251,9 @@ func (r *readAt) Warm(x *Index, prefix []byte, n int) (held bool, err error) {
 	return r.view.Warm(x.table.def, x.id, string(prefix), n)
 }
 
-// Holds implements Reader.
-func (r *readAt) Holds(x *Index, prefix []byte) bool {
-	return usable(r.view, x != nil) == nil && r.view.Holds(x.id, string(prefix))
+// InMemory implements Reader.
+func (r *readAt) InMemory(x *Index, prefix []byte) bool {
+	return usable(r.view, x != nil) == nil && r.view.InMemory(x.id, string(prefix))
 }
 
 // Versions implements Reader. It hides what was replaced before the document's

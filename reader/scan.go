@@ -228,8 +228,9 @@ func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordere
 	return &Ordered{tr, get}, nil
 }
 
-// Holds says whether the range of a prefix is in memory, as the view sees it.
-func (v *View) Holds(x schema.IndexID, prefix string) bool {
+// InMemory reports whether the range of a prefix is in memory, as the view
+// sees it.
+func (v *View) InMemory(x schema.IndexID, prefix string) bool {
 	return v.sharedTree(rangeKey{x, prefix}) != nil
 }
 

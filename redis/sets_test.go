@@ -171,7 +171,7 @@ func TestPopsBringLargeCollectionsIntoMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := srv.store.View(func(s *firn.Snapshot) error {
-		if !s.Holds(r.Index, r.Prefix) {
+		if !s.InMemory(r.Index, r.Prefix) {
 			t.Error("the set is not in memory")
 		}
 		return nil

@@ -54,7 +54,7 @@ func WarmSpan(v *View, k *KeyDoc, s *Span, steps int64) (held bool, err error) {
 	switch {
 	case n <= SmallZSet, steps >= n/loadShare:
 	case v.Tx != nil:
-		if v.R.Holds(s.Index, s.From[:s.uidBytes]) {
+		if v.R.InMemory(s.Index, s.From[:s.uidBytes]) {
 			return true, nil
 		}
 		v.Want(s.Index, s.From[:s.uidBytes], n)

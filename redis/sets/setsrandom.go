@@ -31,7 +31,7 @@ const (
 func chooseFromSet(c *command.Call, k *keyspace.KeyDoc, count int64) (ids []string, err error) {
 	index := c.Elements.ByID()
 	if k.Length > MaxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
-		!c.R.Holds(index, c.PrefixOf(k.UID)) {
+		!c.R.InMemory(index, c.PrefixOf(k.UID)) {
 		if c.Tx != nil {
 			c.Want(index, c.PrefixOf(k.UID), k.Length)
 		}
