@@ -105,24 +105,24 @@ func ParseStream(k *KeyDoc) (Stream, error) {
 	d := pack.Decoder{B: k.Value}
 	var st Stream
 	d.Expect(0x90 | streamElements)
-	st.Last = decoderID(&d)
+	st.Last = readID(&d)
 	base := st.Last.Ms
-	st.First, st.Deleted = decoderIDBefore(&d, base), decoderIDBefore(&d, base)
+	st.First, st.Deleted = readIDBefore(&d, base), readIDBefore(&d, base)
 	st.Added, st.Groups, st.Serial, st.Nodes = d.Int(), d.Int(), d.Int(), d.Int()
-	st.Node.First, st.Node.Last = decoderIDBefore(&d, base), decoderIDBefore(&d, base)
+	st.Node.First, st.Node.Last = readIDBefore(&d, base), readIDBefore(&d, base)
 	st.Node.Entries, st.Node.Bytes = d.Int(), d.Int()
 	fields := d.Int()
 	st.Node.Fields = uint32(fields)
 	st.Head.Entries = d.Int()
-	st.Head.Last = decoderIDBefore(&d, base)
+	st.Head.Last = readIDBefore(&d, base)
 	if d.Bad || len(d.B) > 0 || fields > math.MaxUint32 {
 		return Stream{}, fmt.Errorf("stream %d/%d: %w", k.UID.TS, k.UID.N, ErrDamaged)
 	}
 	return st, nil
 }
 
-// decoderID undoes appendIDPair without a base.
-func decoderID(d *pack.Decoder) StreamID {
+// readID undoes appendIDPair without a base.
+func readID(d *pack.Decoder) StreamID {
 	if code := d.Byte(); code == 0xc0 {
 		return StreamID{}
 	} else if code != 0x92 {
@@ -131,13 +131,13 @@ func decoderID(d *pack.Decoder) StreamID {
 	return StreamID{d.Uint(), d.Uint()}
 }
 
-// decoderIDBefore undoes appendIDPair with a base.
-func decoderIDBefore(d *pack.Decoder, base uint64) StreamID {
+// readIDBefore undoes appendIDPair with a base.
+func readIDBefore(d *pack.Decoder, base uint64) StreamID {
 	if len(d.B) > 0 && d.B[0] == 0xc0 {
 		d.Byte()
 		return StreamID{}
 	}
-	id := decoderID(d)
+	id := readID(d)
 	return StreamID{base - id.Ms, id.Seq}
 }
 

@@ -104,49 +104,12 @@ type PendingEntry struct {
 	Count     int64 // how often
 }
 
-func (g *StreamGroup) Encode() []byte {
-	b := append(make([]byte, 0, 64), 0x98)
-	b = pack.AppendUint(b, uint64(g.Serial))
-	b = appendIDPair(b, g.Last, 0, 1)
-	b = pack.AppendUint(b, uint64(g.Read+1))
-	b = pack.AppendUint(b, uint64(g.Consumers))
-	return slices.Clip(g.Pending.appendTo(b))
-}
-
-func (m *StreamConsumer) Encode() []byte {
-	b := append(make([]byte, 0, 48), 0x95)
-	return slices.Clip(m.Pending.appendTo(pack.AppendUint(b, uint64(m.Seen))))
-}
-
+// Encode is the document of a pending entry. There is one for each delivery, so
+// it is written and read without the library that groups use.
 func (d *PendingEntry) Encode() []byte {
 	b := append(make([]byte, 0, 16+len(d.Consumer)), 0x93)
 	b = append(pack.AppendBinHeader(b, len(d.Consumer)), d.Consumer...)
 	return pack.AppendUint(pack.AppendUint(b, uint64(d.Delivered)), uint64(d.Count))
-}
-
-func (p *pendingBounds) appendTo(b []byte) []byte {
-	b = pack.AppendUint(b, uint64(p.Count))
-	b = appendIDPair(b, p.low, 0, 1)
-	b = appendIDPair(b, p.high, 0, 1)
-	return pack.AppendUint(b, uint64(p.stale))
-}
-
-func decoderPendingBounds(d *pack.Decoder) pendingBounds {
-	return pendingBounds{d.Int(), decoderID(d), decoderID(d), d.Int()}
-}
-
-func parseGroup(doc *firn.Document, name []byte) (StreamGroup, error) {
-	d := pack.Decoder{B: doc.Value}
-	d.Expect(0x98)
-	g := StreamGroup{Name: name, Serial: d.Int(), Last: decoderID(&d), Read: int64(d.Uint()) - 1, Consumers: d.Int(), Pending: decoderPendingBounds(&d)}
-	return g, decoderEnd(&d, doc)
-}
-
-func parseConsumer(doc *firn.Document, name []byte) (StreamConsumer, error) {
-	d := pack.Decoder{B: doc.Value}
-	d.Expect(0x95)
-	m := StreamConsumer{Name: name, Seen: d.Int(), Pending: decoderPendingBounds(&d)}
-	return m, decoderEnd(&d, doc)
 }
 
 func parsePending(doc *firn.Document, id StreamID) (PendingEntry, error) {
@@ -156,15 +119,10 @@ func parsePending(doc *firn.Document, id StreamID) (PendingEntry, error) {
 	if p.Consumer == nil {
 		d.Bad = true
 	}
-	return p, decoderEnd(&d, doc)
-}
-
-// decoderEnd is ErrDamaged unless the document was read to its end.
-func decoderEnd(d *pack.Decoder, doc *firn.Document) error {
 	if d.Bad || len(d.B) > 0 {
-		return fmt.Errorf("group document %q at %d: %w", doc.ID, doc.TS, ErrDamaged)
+		return p, fmt.Errorf("pending entry %q at %d: %w", doc.ID, doc.TS, ErrDamaged)
 	}
-	return nil
+	return p, nil
 }
 
 // pendingKeys puts a pending entry under its consumer. Other documents of the
