@@ -7,7 +7,7 @@ import (
 
 var atCommands = []command.Command{
 	{
-		Name: "AT", Args: "when command [arg ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName,
+		Name: "AT", Args: "when command [arg ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName | command.Wraps,
 		Group: "history", Since: "0.1.0", Complexity: "that of the command",
 		Summary: "Runs any read command as of a moment of the past.",
 		Run:     atRun,

@@ -12,15 +12,17 @@ import (
 var connectionCommands = []command.Command{
 	{
 		Name: "AUTH", Args: "[username] password", Min: 1, Max: -1,
-		Flags: command.Local | command.Fast | command.NoAuth | command.Skip | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
-		Group: "connection", Since: "1.0.0", Complexity: "O(n), n the passwords defined for the user",
+		Flags:   command.Local | command.Fast | command.NoAuth | command.Skip | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Secrets: authSecrets,
+		Group:   "connection", Since: "1.0.0", Complexity: "O(n), n the passwords defined for the user",
 		Summary: "Authenticates the connection.",
 		Run:     connectionAuth,
 	},
 	{
 		Name: "HELLO", Args: "[protover [AUTH username password] [SETNAME clientname]]", Max: -1,
-		Flags: command.Local | command.Fast | command.NoAuth | command.Skip | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
-		Group: "connection", Since: "6.0.0", Complexity: "O(1)",
+		Flags:   command.Local | command.Fast | command.NoAuth | command.Skip | command.NoScript | command.Loading | command.Stale | command.AllowBusy,
+		Secrets: helloSecrets,
+		Group:   "connection", Since: "6.0.0", Complexity: "O(1)",
 		Summary: "Handshakes with the server: protocol, password and name.",
 		Run:     connectionHello,
 	},
@@ -57,6 +59,26 @@ var connectionCommands = []command.Command{
 		Summary: "Changes the selected database.",
 		Run:     connectionSelect,
 	},
+}
+
+// authSecrets are all of AUTH's arguments.
+func authSecrets(args [][]byte) []int {
+	all := make([]int, len(args))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// helloSecrets are the user and the password behind each AUTH.
+func helloSecrets(args [][]byte) (all []int) {
+	for i := 0; i < len(args); i++ {
+		if command.Is(args[i], "AUTH") {
+			all = append(all, i+1, i+2)
+			i += 2
+		}
+	}
+	return all
 }
 
 func connectionAuth(c *command.Call) error {

@@ -71,7 +71,7 @@ func debugRun(c *command.Call) error {
 			return d.run(c, args)
 		}
 	}
-	return command.WrongSubcommand("DEBUG", string(command.CString(c.Args[0], 128)))
+	return command.WrongSubcommand(c.Cmd.Name, string(command.CString(c.Args[0], 128)))
 }
 
 func debugHelp(c *command.Call, _ [][]byte) error {

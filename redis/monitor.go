@@ -87,7 +87,7 @@ func (s *Session) shown(e *command.Entry, words [][]byte) {
 // hidesSecret says whether a command is AT with one in its arguments that is
 // not shown, or not as it is: AT refuses those, but a password was typed.
 func (srv *Server) hidesSecret(e *command.Entry, args [][]byte) bool {
-	for e != nil && e.Name == "AT" && len(args) > 1 {
+	for e != nil && e.Flags&command.Wraps != 0 && len(args) > 1 {
 		words := args[1:]
 		if e, _, _ = srv.table.Resolve(words); e == nil { // it may be a container, with a subcommand misspelt
 			e, _, _ = srv.table.Resolve(words[:1])
@@ -113,17 +113,17 @@ func (s *Session) monitorLine(e *command.Entry, words [][]byte) []byte {
 		line = append(line, s.peer...)
 	}
 	line = append(line, ']')
-	secret := len(words) // from here on they are not shown
+	var secret []int
+	if e.Secrets != nil {
+		secret = e.Secrets(words[1:])
+	}
 	for i, word := range words {
 		line = append(line, ' ')
-		if i >= secret && i < secret+2 || e.Name == "AUTH" && i > 0 {
+		if slices.Contains(secret, i-1) {
 			line = append(line, `"(redacted)"`...)
 			continue
 		}
 		line = appendQuoted(line, word)
-		if e.Name == "HELLO" && command.Is(word, "AUTH") {
-			secret = i + 1
-		}
 	}
 	return append(line, '\r', '\n')
 }

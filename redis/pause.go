@@ -136,7 +136,7 @@ func clientPause(c *command.Call) error {
 	mode := pauseAll
 	switch {
 	case len(c.Args) > 2:
-		return command.WrongSubcommand("CLIENT", c.Cmd.Name)
+		return command.ErrSubcommand(c)
 	case len(c.Args) == 2 && command.Is(c.Args[1], "WRITE"):
 		mode = pauseWrites
 	case len(c.Args) == 2 && !command.Is(c.Args[1], "ALL"):

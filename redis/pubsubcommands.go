@@ -180,11 +180,7 @@ func publish(c *command.Call, what noteKind) error {
 
 func pubsubNames(c *command.Call, in *audiences) error {
 	if len(c.Args) > 1 {
-		name := "CHANNELS"
-		if in == &sessionOf(c).srv.pubsub.shards {
-			name = "SHARDCHANNELS"
-		}
-		return command.WrongSubcommand("PUBSUB", name)
+		return command.ErrSubcommand(c)
 	}
 	var pattern []byte
 	if len(c.Args) == 1 {

@@ -221,7 +221,7 @@ func clientUnblock(c *command.Call) error {
 	srv, failing := sessionOf(c).srv, false
 	switch {
 	case len(c.Args) > 2:
-		return command.WrongSubcommand("CLIENT", c.Cmd.Name)
+		return command.ErrSubcommand(c)
 	case len(c.Args) == 2 && command.Is(c.Args[1], "ERROR"):
 		failing = true
 	case len(c.Args) == 2 && !command.Is(c.Args[1], "TIMEOUT"):

@@ -8,7 +8,8 @@
 // belongs into a linter.
 //
 // The rules, by file: layers.go has who may import whom, shape.go how long
-// things may get, words.go what may not be said.
+// things may get, words.go what may not be said, commands.go where a command
+// is named.
 package tidy
 
 import (
@@ -154,6 +155,7 @@ func Check(sources []Source) []Problem {
 		}
 	}
 	problems = append(problems, publicPage(sources)...)
+	problems = append(problems, commandNames(sources)...)
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
 			return c

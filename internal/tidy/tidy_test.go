@@ -2,6 +2,7 @@ package tidy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,37 @@ func TestRootPageStaysShort(t *testing.T) {
 		{"redis/a.go", page.String() + "func OneTooMany() {}\n", ""},
 		{"firn_test.go", page.String() + "func OneTooMany() {}\n", ""},
 	})
+}
+
+func TestCommandsAreNamedInTheirEntries(t *testing.T) {
+	const entry = "package own\nvar all = []Command{{Name: \"GETALL\", Since: \"1\", Operation: \"GETALL\", Sub: []Command{{Name: \"ID\", Since: \"1\"}}}}\n"
+	checkCases(t, []goCase{
+		{"redis/sets/a.go", entry + "var is = command.Is(arg, \"ID\")\nvar event = \"getall\"\nvar other = []Field{{Name: \"LOG\"}}\nvar log = \"LOG\"\n", ""},
+		{"redis/sets/a.go", entry + "var special = c.Cmd.Name == \"GETALL\"\n",
+			"redis/sets/a.go:3: GETALL is named outside of its entry, which should say what it is"},
+		{"redis/a.go", entry + "var special = e.Full == \"getall|id\"\n",
+			"redis/a.go:3: getall|id is named outside of its entry, which should say what it is"},
+		{"redis/a.go", entry + "var facts = map[string]bool{\"ID\": true}\n",
+			"redis/a.go:3: ID is named outside of its entry, which should say what it is"},
+		{"redis/a_test.go", entry + "var special = \"GETALL\"\n", ""},
+		{"server/a.go", entry + "var special = \"GETALL\"\n", ""},
+	})
+}
+
+// TestEveryExceptionIsNeeded: a name that has gone from its place may not come
+// back unseen.
+func TestEveryExceptionIsNeeded(t *testing.T) {
+	sources, err := Read("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place, why := range maps.Clone(namedAnyway) {
+		delete(namedAnyway, place)
+		if len(commandNames(sources)) == 0 {
+			t.Errorf("%s: nothing is named there", place)
+		}
+		namedAnyway[place] = why
+	}
 }
 
 func TestUnreadableSourceIsAnError(t *testing.T) {

@@ -31,6 +31,7 @@ const (
 	Protected                     // refused unless the server's options allow it (DEBUG)
 	Executes                      // runs what was queued (EXEC)
 	NeverPaused                   // CLIENT PAUSE does not hold it back
+	Wraps                         // its arguments behind the first are a command (AT)
 	Replicates                    // Redis would send it to replicas although it writes nothing
 )
 
@@ -56,9 +57,10 @@ type Command struct {
 	Flags      Flags
 	Keys       Keys
 	Channels   Channels
-	Categories Category // ACL categories that do not follow from Flags; 0: its group's
-	Group      string   // Redis's group: string, hash, generic, connection, …
-	Since      string   // the Redis version that brought it; Firn's for its own
+	Secrets    func(args [][]byte) []int // indexes of arguments that nobody is shown; nil: none is
+	Categories Category                  // ACL categories that do not follow from Flags; 0: its group's
+	Group      string                    // Redis's group: string, hash, generic, connection, …
+	Since      string                    // the Redis version that brought it; Firn's for its own
 	Complexity string
 	Tips       []string    // Redis's hints to clients and proxies
 	Deprecated Deprecation // by another command
@@ -67,6 +69,8 @@ type Command struct {
 	Operation  string      // what history calls what it writes; empty: Name
 	Run        func(*Call) error
 	Sub        []Command // subcommands of a container; Run is nil then
+
+	container string // the name of the command that it is a subcommand of; NewEntry knows
 }
 
 // Deprecation says since when another command is to be preferred, and which;

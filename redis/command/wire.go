@@ -27,7 +27,11 @@ func unknownSubcommand(container string, word []byte) resp.Error {
 		CString(word, 128), strings.ToUpper(container)))
 }
 
-// WrongSubcommand is the answer to arguments that a subcommand does not take.
+// ErrSubcommand is the answer to arguments that a subcommand does not take.
+func ErrSubcommand(c *Call) error { return WrongSubcommand(c.Cmd.container, c.Cmd.Name) }
+
+// WrongSubcommand is ErrSubcommand for a command that looks for its
+// subcommands itself.
 func WrongSubcommand(container, name string) resp.Error {
 	return resp.Error("ERR unknown subcommand or wrong number of arguments for '" + name + "'. Try " + container + " HELP.")
 }

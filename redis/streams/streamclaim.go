@@ -99,7 +99,7 @@ const maxClaims = math.MaxInt64 / 16
 
 func parseAutoClaim(c *command.Call) (o streamClaim, err error) {
 	o.count = 100
-	if o.minIdle, err = parseMinIdle(c.Args[3], "XAUTOCLAIM"); err != nil {
+	if o.minIdle, err = parseMinIdle(c.Args[3], c.Cmd.Name); err != nil {
 		return o, err
 	}
 	if o.from, err = keyspace.ParseFirstID(c.Args[4]); err != nil {

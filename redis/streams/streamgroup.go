@@ -19,12 +19,12 @@ type streamGroupOptions struct {
 	read int64
 }
 
-func parseStreamGroupOptions(c *command.Call, sub string) (o streamGroupOptions, err error) {
+func parseStreamGroupOptions(c *command.Call, mayMake bool) (o streamGroupOptions, err error) {
 	o.read = -1
 	args := c.Args
 	for i := 3; i < len(args); i++ {
 		switch {
-		case sub == "CREATE" && command.Is(args[i], "MKSTREAM"):
+		case mayMake && command.Is(args[i], "MKSTREAM"):
 			o.make = true
 		case command.Is(args[i], "ENTRIESREAD") && i+1 < len(args):
 			i++
@@ -36,7 +36,7 @@ func parseStreamGroupOptions(c *command.Call, sub string) (o streamGroupOptions,
 				return o, errGroupRead
 			}
 		default:
-			return o, command.WrongSubcommand("XGROUP", sub)
+			return o, command.ErrSubcommand(c)
 		}
 	}
 	return o, nil
@@ -77,7 +77,7 @@ const (
 )
 
 func xGroupCreate(c *command.Call) error {
-	o, err := parseStreamGroupOptions(c, "CREATE")
+	o, err := parseStreamGroupOptions(c, true)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func xGroupCreate(c *command.Call) error {
 	case !s.Live && !o.make:
 		return errGroupKey
 	case len(c.Args) > groupCreateArgs:
-		return command.WrongSubcommand("XGROUP", "CREATE")
+		return command.ErrSubcommand(c)
 	}
 	last := st.Last
 	if string(c.Args[2]) != "$" {
@@ -116,7 +116,7 @@ func xGroupCreate(c *command.Call) error {
 }
 
 func xGroupSetID(c *command.Call) error {
-	o, err := parseStreamGroupOptions(c, "SETID")
+	o, err := parseStreamGroupOptions(c, false)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func xGroupSetID(c *command.Call) error {
 		return err
 	}
 	if len(c.Args) > groupSetArgs {
-		return command.WrongSubcommand("XGROUP", "SETID")
+		return command.ErrSubcommand(c)
 	}
 	g.Last, g.Read = st.Last, o.read
 	if string(c.Args[2]) != "$" {

@@ -93,17 +93,17 @@ func xInfoGroups(c *command.Call) error {
 const fullCount = 10
 
 // parseInfoOptions reads XINFO STREAM's; count 0 is all.
-func parseInfoOptions(args [][]byte) (full bool, count int64, err error) {
-	wrong := command.WrongSubcommand("XINFO", "STREAM")
+func parseInfoOptions(c *command.Call) (full bool, count int64, err error) {
+	args := c.Args[1:]
 	switch {
 	case len(args) == 0:
 		return false, 0, nil
 	case len(args) != 1 && len(args) != 3, !command.Is(args[0], "FULL"):
-		return false, 0, wrong
+		return false, 0, command.ErrSubcommand(c)
 	case len(args) == 1:
 		return true, fullCount, nil
 	case !command.Is(args[1], "COUNT"):
-		return false, 0, wrong
+		return false, 0, command.ErrSubcommand(c)
 	}
 	count, ok := resp.ParseInt(args[2])
 	if !ok {
@@ -120,7 +120,7 @@ func xInfoStream(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	full, count, err := parseInfoOptions(c.Args[1:])
+	full, count, err := parseInfoOptions(c)
 	if err != nil {
 		return err
 	}

@@ -203,7 +203,7 @@ func parseMinIdle(arg []byte, command string) (int64, error) {
 // is an option.
 func parseClaim(c *command.Call) (o streamClaim, ids []keyspace.StreamID, err error) {
 	o = streamClaim{delivered: -1, count: -1}
-	if o.minIdle, err = parseMinIdle(c.Args[3], "XCLAIM"); err != nil {
+	if o.minIdle, err = parseMinIdle(c.Args[3], c.Cmd.Name); err != nil {
 		return o, nil, err
 	}
 	args := c.Args[4:]
