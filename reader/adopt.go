@@ -56,7 +56,7 @@ func (h *Head) adopt(a adoption) {
 	if present || h.tail.Watermark() > a.at {
 		return
 	}
-	s := newSpan(a.key, a.tree, a.bytes)
+	s := newWarmRange(a.key, a.tree, a.bytes)
 	if newest > a.at && !h.catchUp(s, a, runs) {
 		return
 	}
@@ -69,7 +69,7 @@ func (h *Head) adopt(a adoption) {
 
 // load is adopt for a running transaction: the range as published is read
 // into the head, and what the group has staged is applied to it.
-func (h *Head) load(t *index.Table, k rangeKey) (*span, error) {
+func (h *Head) load(t *index.Table, k rangeKey) (*warmRange, error) {
 	tx := h.transactionView()
 	past := *tx // the same session and runs, without what is staged
 	past.tx, past.at = false, h.Newest()
@@ -78,7 +78,7 @@ func (h *Head) load(t *index.Table, k rangeKey) (*span, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSpan(k, tr, bytes)
+	s := newWarmRange(k, tr, bytes)
 	if s.workBytes <= h.budget/largestShare {
 		h.mu.Lock()
 		h.ranges.publish(s, past.at)
@@ -90,7 +90,7 @@ func (h *Head) load(t *index.Table, k rangeKey) (*span, error) {
 	defer h.mu.RUnlock()
 	for _, e := range h.staged.entries {
 		if e.Index == k.index && len(e.Key) >= len(k.prefix) && e.Key[:len(k.prefix)] == k.prefix {
-			row := h.staged.newest(h.docs.slot(t.ID, e.Document()))
+			row := h.staged.newest(h.docs.cell(t.ID, e.Document()))
 			h.staged.undos = append(h.staged.undos, stageEntry(s, e, row))
 		}
 	}
@@ -98,7 +98,7 @@ func (h *Head) load(t *index.Table, k rangeKey) (*span, error) {
 }
 
 // catchUp applies the tail's entries after a.at to the range.
-func (h *Head) catchUp(s *span, a adoption, runs index.Runs) bool {
+func (h *Head) catchUp(s *warmRange, a adoption, runs index.Runs) bool {
 	view := h.transactionView()
 	defer view.release()
 	r := prefixRange(a.key.index, a.key.prefix)
@@ -117,7 +117,7 @@ func (h *Head) catchUp(s *span, a adoption, runs index.Runs) bool {
 	return true
 }
 
-func (h *Head) catchUpEntry(s *span, t *index.Table, view *View, e schema.Entry) bool {
+func (h *Head) catchUpEntry(s *warmRange, t *index.Table, view *View, e schema.Entry) bool {
 	switch {
 	case e.Deleted:
 		s.remove(e.Key, e.Document())

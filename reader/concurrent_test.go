@@ -116,7 +116,7 @@ type observation struct {
 func TestFillNeverInstallsAnOldVersion(t *testing.T) {
 	const keys, commits, readers = 8, 300, 3
 	seed := seed.Fresh(t)
-	g := newRig(t, (keys-2)*(slotOverhead+20)) // all but two of them fit
+	g := newRig(t, (keys-2)*(cellOverhead+20)) // all but two of them fit
 	g.slice = 8
 	history := make([][]schema.Timestamp, keys)
 	done := make(chan struct{})

@@ -11,82 +11,82 @@ import (
 // head's lock; find holds it shared.
 type docs struct {
 	tables map[schema.TableID]*docTable
-	ring   []*slot // every slot, in no order
+	ring   []*cell // every cell, in no order
 	hand   int     // where the clock's hand stands in ring
 	bytes  int64
 }
 
 // docTable is the documents of one table.
 type docTable struct {
-	slots map[string]*slot
+	cells map[string]*cell
 
-	// fresh is the documents that are staged and had no slot. It belongs to
+	// fresh is the documents that are staged and had no cell. It belongs to
 	// who holds Head.Lock.
-	fresh map[string]*slot
+	fresh map[string]*cell
 
 	// complete says that every document that has any version is here, so that
 	// what is not here was never written.
 	complete bool
 }
 
-// slot holds one document. used is set by a read and cleared by the hand; pos
-// is the slot's place in the ring. row is nil only while the slot is in fresh.
-type slot struct {
+// cell holds one document. used is set by a read and cleared by the hand; pos
+// is the cell's place in the ring. row is nil only while the cell is in fresh.
+type cell struct {
 	row *schema.Row
 	pos int32 // outside: it is in fresh, or was evicted
 
 	// change is the document's newest staged change, counted from 1; 0 if it
 	// has none. Who holds Head.Lock writes it, with the head's lock held shared;
-	// while it is not 0 the slot is not evicted.
+	// while it is not 0 the cell is not evicted.
 	change int32
 
 	used atomic.Bool
 }
 
-// outside is the pos of a slot that is not in the ring.
+// outside is the pos of a cell that is not in the ring.
 const outside = -1
 
-func (s *slot) touch() {
+func (s *cell) touch() {
 	if !s.used.Load() {
 		s.used.Store(true)
 	}
 }
 
-// slotOverhead is what a document costs beside the bytes of its id and value:
-// a Row (96 bytes), a slot (24), its place in the ring (8) and in a map that
+// cellOverhead is what a document costs beside the bytes of its id and value:
+// a Row (96 bytes), a cell (24), its place in the ring (8) and in a map that
 // is between half and seven eighths full (24 bytes a place), and the rounding
 // of allocations to size classes.
-const slotOverhead = 192
+const cellOverhead = 192
 
-func slotBytes(row *schema.Row) int64 { return int64(len(row.ID)+cap(row.Value)) + slotOverhead }
+func cellBytes(row *schema.Row) int64 { return int64(len(row.ID)+cap(row.Value)) + cellOverhead }
 
 func newDocs() docs { return docs{tables: map[schema.TableID]*docTable{}} }
 
 func (d *docs) table(t schema.TableID) *docTable {
 	dt := d.tables[t]
 	if dt == nil {
-		dt = &docTable{slots: map[string]*slot{}}
+		dt = &docTable{cells: map[string]*cell{}}
 		d.tables[t] = dt
 	}
 	return dt
 }
 
-// slot is where a document is staged, or published; nil if it is in no slot.
-func (d *docs) slot(t schema.TableID, id string) *slot {
+// cell is where a document is staged, or published; nil if it is in no cell.
+func (d *docs) cell(t schema.TableID, id string) *cell {
 	dt := d.tables[t]
 	if dt == nil {
 		return nil
 	}
-	return dt.slot(id)
+	return dt.cell(id)
 }
 
-// slot is where a document of the table is staged, or published. What is
+// cell is where a document of the table is staged, or published. What is
 // staged comes first: a reader may have read an older version in since.
-func (dt *docTable) slot(id string) *slot {
+func (dt *docTable) cell(id string) *cell {
 	if s := dt.fresh[id]; s != nil {
 		return s
 	}
-	return dt.slots[id]
+	return dt.cells[id]
 }
 
 // find is the newest published version of a document, if it is here; absent
@@ -96,7 +96,7 @@ func (d *docs) find(t schema.TableID, id []byte) (row *schema.Row, absent bool) 
 	if dt == nil {
 		return nil, false
 	}
-	s := dt.slots[string(id)]
+	s := dt.cells[string(id)]
 	if s == nil {
 		return nil, dt.complete
 	}
@@ -106,41 +106,41 @@ func (d *docs) find(t schema.TableID, id []byte) (row *schema.Row, absent bool) 
 
 // put makes row the newest version of its document.
 func (d *docs) put(row *schema.Row) {
-	if s := d.table(row.Table).slots[row.ID]; s != nil {
+	if s := d.table(row.Table).cells[row.ID]; s != nil {
 		d.replace(s, row)
 		return
 	}
-	d.add(new(slot), row)
+	d.add(new(cell), row)
 }
 
-// adopt makes row the newest version of its document, in a slot that was
+// adopt makes row the newest version of its document, in a cell that was
 // fresh.
-func (d *docs) adopt(s *slot, row *schema.Row) {
-	if there := d.table(row.Table).slots[row.ID]; there != nil { // a reader has read an older version in since
+func (d *docs) adopt(s *cell, row *schema.Row) {
+	if there := d.table(row.Table).cells[row.ID]; there != nil { // a reader has read an older version in since
 		d.replace(there, row)
 		return
 	}
 	d.add(s, row)
 }
 
-// replace makes row the newest version of the document in a slot.
-func (d *docs) replace(s *slot, row *schema.Row) {
-	d.bytes += slotBytes(row) - slotBytes(s.row)
+// replace makes row the newest version of the document in a cell.
+func (d *docs) replace(s *cell, row *schema.Row) {
+	d.bytes += cellBytes(row) - cellBytes(s.row)
 	s.row = row
 }
 
-// add takes in a slot for a document that has none.
-func (d *docs) add(s *slot, row *schema.Row) {
+// add takes in a cell for a document that has none.
+func (d *docs) add(s *cell, row *schema.Row) {
 	s.row, s.pos = row, int32(len(d.ring))
-	d.table(row.Table).slots[row.ID] = s
+	d.table(row.Table).cells[row.ID] = s
 	d.ring = append(d.ring, s)
-	d.bytes += slotBytes(row)
+	d.bytes += cellBytes(row)
 }
 
 // fill adds a version that was read from the file, unless a version as new is
 // here.
 func (d *docs) fill(row *schema.Row) {
-	if s := d.table(row.Table).slots[row.ID]; s == nil || s.row.TS < row.TS {
+	if s := d.table(row.Table).cells[row.ID]; s == nil || s.row.TS < row.TS {
 		d.put(row)
 	}
 }
@@ -168,18 +168,18 @@ func (d *docs) shrink(budget int64) {
 // forget takes a document out whose newest version is too large to keep.
 func (d *docs) forget(row *schema.Row) {
 	dt := d.table(row.Table)
-	if s := dt.slots[row.ID]; s != nil {
+	if s := dt.cells[row.ID]; s != nil {
 		d.evict(s)
 	}
 	dt.complete = false
 }
 
-// evict takes a slot out; the ring's last takes its place.
-func (d *docs) evict(s *slot) {
+// evict takes a cell out; the ring's last takes its place.
+func (d *docs) evict(s *cell) {
 	dt := d.tables[s.row.Table]
 	dt.complete = false
-	delete(dt.slots, s.row.ID)
-	d.bytes -= slotBytes(s.row)
+	delete(dt.cells, s.row.ID)
+	d.bytes -= cellBytes(s.row)
 	end := len(d.ring) - 1
 	moved := d.ring[end]
 	d.ring[s.pos], moved.pos = moved, s.pos

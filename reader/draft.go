@@ -19,13 +19,13 @@ var ErrEnded = errors.New("firn: used after the function that it was given to")
 // What it remembers is right whatever else the transaction writes:
 //
 //   - old is what was newest when the draft was made. What is newest now is
-//     asked of the slot, which every write of the document goes through.
-//   - slot is nil if the document was nowhere in memory, and it may have been
+//     asked of the cell, which every write of the document goes through.
+//   - cell is nil if the document was nowhere in memory, and it may have been
 //     evicted since. Then the place is looked for again.
 type Draft struct {
 	table  *index.Table
 	id     string
-	slot   *slot
+	cell   *cell
 	old    *schema.Row
 	serial uint64 // of the transaction
 }
@@ -44,7 +44,7 @@ func (v *View) Edit(t *index.Table, id []byte) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
-	d := Draft{table: t, slot: s, serial: v.head.staged.serial}
+	d := Draft{table: t, cell: s, serial: v.head.staged.serial}
 	if row == nil {
 		d.id = string(id) // a copy: the caller's id may change before it writes
 		return d, nil
@@ -61,12 +61,12 @@ func known(row *schema.Row) *schema.Row {
 	return row
 }
 
-// lookUp is what a transaction sees of a document, and the slot that it was
+// lookUp is what a transaction sees of a document, and the cell that it was
 // found in, if it was. The row is nil, or has no timestamp, if there is
 // nothing; or, if only a live version is asked for, perhaps if it is dead.
-func (h *Head) lookUp(v *View, t *index.Table, id []byte, live bool) (*slot, *schema.Row, error) {
+func (h *Head) lookUp(v *View, t *index.Table, id []byte, live bool) (*cell, *schema.Row, error) {
 	dt := h.lockTable(t.ID)
-	if s := dt.slot(string(id)); s != nil {
+	if s := dt.cell(string(id)); s != nil {
 		row := h.staged.newest(s)
 		h.mu.RUnlock()
 		s.touch()
@@ -85,8 +85,8 @@ func (h *Head) lookUp(v *View, t *index.Table, id []byte, live bool) (*slot, *sc
 	return nil, row, err
 }
 
-// newest is what the next transaction sees of the document in a slot.
-func (s *staged) newest(at *slot) *schema.Row {
+// newest is what the next transaction sees of the document in a cell.
+func (s *staged) newest(at *cell) *schema.Row {
 	if at.change > 0 {
 		return s.changes[at.change-1].row
 	}
@@ -136,12 +136,12 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 	return true, nil
 }
 
-// place is where a draft's document is now, nil if it has no slot, and what is
+// place is where a draft's document is now, nil if it has no cell, and what is
 // newest of it. mu is held.
-func (h *Head) place(dt *docTable, d *Draft) (at *slot, old *schema.Row) {
-	at = d.slot
+func (h *Head) place(dt *docTable, d *Draft) (at *cell, old *schema.Row) {
+	at = d.cell
 	if at == nil || at.pos < 0 && at.change == 0 {
-		at = dt.slot(d.id)
+		at = dt.cell(d.id)
 	}
 	if at == nil {
 		return nil, d.old
@@ -163,19 +163,19 @@ func (s *staged) derive(t *index.Table, old, row *schema.Row) error {
 	return nil
 }
 
-// hold notes a change in the slot of its document, which stays where it is
-// until the group ends. A document that has none gets a slot of its own.
-func (h *Head) hold(dt *docTable, at *slot, c change) {
+// hold notes a change in the cell of its document, which stays where it is
+// until the group ends. A document that has none gets a cell of its own.
+func (h *Head) hold(dt *docTable, at *cell, c change) {
 	s := &h.staged
 	if at == nil {
-		at = &slot{pos: outside}
+		at = &cell{pos: outside}
 		if dt.fresh == nil {
-			dt.fresh = map[string]*slot{}
+			dt.fresh = map[string]*cell{}
 			s.grown = append(s.grown, dt)
 		}
 		dt.fresh[c.row.ID] = at
 	}
-	c.slot, c.prior = at, at.change
+	c.cell, c.prior = at, at.change
 	s.changes = append(s.changes, c)
 	at.change = int32(len(s.changes))
 }

@@ -86,7 +86,7 @@ func (h *Head) Warm(row *schema.Row) {
 }
 
 func (h *Head) warm(row *schema.Row) {
-	if slotBytes(row) > h.budget/largestShare {
+	if cellBytes(row) > h.budget/largestShare {
 		h.docs.forget(row)
 		return
 	}
@@ -197,7 +197,7 @@ func (h *Head) lockTable(t schema.TableID) *docTable {
 // taken unless a newer one may exist: the tail knows of every version since
 // at, as long as it was not merged since.
 func (h *Head) fill(row *schema.Row, at schema.Timestamp) {
-	if h.budget == 0 || slotBytes(row) > h.budget/largestShare {
+	if h.budget == 0 || cellBytes(row) > h.budget/largestShare {
 		return
 	}
 	h.mu.Lock()

@@ -20,7 +20,7 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 		if limit <= 0 {
 			limit = int(^uint(0) >> 1)
 		}
-		key, _ := spanFor(t, r)
+		key, _ := rangeFor(t, r)
 		if tr := v.sharedTree(key); tr != nil {
 			walkTree(tr, r, skip, limit, yield)
 			return
@@ -54,7 +54,7 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 // CountRange is the number of entries of a range: at once if the head has it,
 // else they are counted, and the documents not read.
 func (v *View) CountRange(t *index.Table, r schema.KeyRange) (int, error) {
-	key, _ := spanFor(t, r)
+	key, _ := rangeFor(t, r)
 	if tr := v.sharedTree(key); tr != nil {
 		from, to := bounds(tr, r)
 		return max(to-from, 0), nil

@@ -14,13 +14,13 @@ type rangeKey struct {
 	prefix string
 }
 
-// span is one ordered range in the head.
+// warmRange is one ordered range in the head.
 //
 //   - work includes what is staged and belongs to whoever holds the head's
 //     group lock.
 //   - published and changed are guarded by the head's mu. published is never
 //     written to: it shares nodes with work, which copies what it changes.
-type span struct {
+type warmRange struct {
 	key       rangeKey
 	work      *tree
 	published *tree            // nil until the first publication
@@ -31,24 +31,24 @@ type span struct {
 	used      atomic.Bool
 }
 
-// spanOverhead is what a range costs beside its elements: the span (96
+// warmRangeOverhead is what a range costs beside its elements: the warmRange (96
 // bytes), its two trees (24 each), and its places in the ring and in the map.
 // An empty range costs that too, and there may be any number of empty ones.
-const spanOverhead = 256
+const warmRangeOverhead = 256
 
-func newSpan(k rangeKey, work *tree, elements int64) *span {
-	return &span{key: k, work: work, workBytes: elements + int64(len(k.prefix)) + spanOverhead}
+func newWarmRange(k rangeKey, work *tree, elements int64) *warmRange {
+	return &warmRange{key: k, work: work, workBytes: elements + int64(len(k.prefix)) + warmRangeOverhead}
 }
 
 // ranges is the ordered ranges of the head, evicted by CLOCK like docs.
 type ranges struct {
-	byKey map[rangeKey]*span
-	ring  []*span // every range, in no order
-	hand  int     // where the clock's hand stands in ring
+	byKey map[rangeKey]*warmRange
+	ring  []*warmRange // every range, in no order
+	hand  int          // where the clock's hand stands in ring
 	bytes int64
 }
 
-func newRanges() ranges { return ranges{byKey: map[rangeKey]*span{}} }
+func newRanges() ranges { return ranges{byKey: map[rangeKey]*warmRange{}} }
 
 // find looks a document up in the range of its id: what is not in a range
 // that is here does not exist.
@@ -77,14 +77,14 @@ func (r *ranges) published(k rangeKey, at schema.Timestamp) *tree {
 	return s.published
 }
 
-func (r *ranges) add(s *span) {
+func (r *ranges) add(s *warmRange) {
 	r.byKey[s.key] = s
 	r.ring = append(r.ring, s)
 	r.bytes += s.bytes
 }
 
 // drop takes a range out, if it is here.
-func (r *ranges) drop(s *span) {
+func (r *ranges) drop(s *warmRange) {
 	for i := range r.ring {
 		if r.ring[i] == s {
 			r.dropAt(i)
@@ -121,7 +121,7 @@ func (r *ranges) shrink(budget int64) {
 }
 
 // publish makes what was staged on a range visible to views from ts on.
-func (r *ranges) publish(s *span, ts schema.Timestamp) {
+func (r *ranges) publish(s *warmRange, ts schema.Timestamp) {
 	s.published, s.changed, s.touched = s.work.IsoCopy(), ts, false
 	if r.byKey[s.key] == s {
 		r.bytes += s.workBytes - s.bytes
@@ -130,7 +130,7 @@ func (r *ranges) publish(s *span, ts schema.Timestamp) {
 }
 
 // set puts an element into work and returns how to undo it.
-func (s *span) set(key string, e element) undo {
+func (s *warmRange) set(key string, e element) undo {
 	old, had := s.work.Set(key, e)
 	s.workBytes += elementBytes(key, e)
 	if had {
@@ -142,7 +142,7 @@ func (s *span) set(key string, e element) undo {
 
 // remove takes a document's element out of work and returns how to undo it.
 // A key that another document has taken over by now stays.
-func (s *span) remove(key, id string) undo {
+func (s *warmRange) remove(key, id string) undo {
 	old, had := s.work.Get(key)
 	if had && old.id == id {
 		s.work.Delete(key)
@@ -153,7 +153,7 @@ func (s *span) remove(key, id string) undo {
 }
 
 // drop takes an element out of work, whichever document it is of.
-func (s *span) drop(key string) {
+func (s *warmRange) drop(key string) {
 	if old, had := s.work.Delete(key); had {
 		s.workBytes -= elementBytes(key, old)
 		s.touched = true
@@ -162,16 +162,16 @@ func (s *span) drop(key string) {
 
 // undo is what a key of a range was before a staged change.
 type undo struct {
-	span *span
-	key  string
-	old  element
-	had  bool
+	in  *warmRange
+	key string
+	old element
+	had bool
 }
 
 func (u undo) apply() {
 	if u.had {
-		u.span.set(u.key, u.old)
+		u.in.set(u.key, u.old)
 	} else {
-		u.span.drop(u.key)
+		u.in.drop(u.key)
 	}
 }

@@ -10,7 +10,7 @@ import (
 func TestTheNewestRangeIsNotTheFirstToGo(t *testing.T) {
 	r := newRanges()
 	load := func(i int) rangeKey {
-		s := newSpan(rangeKey{prefix: fmt.Sprintf("%06d", i)}, new(tree), 1000)
+		s := newWarmRange(rangeKey{prefix: fmt.Sprintf("%06d", i)}, new(tree), 1000)
 		r.publish(s, 1)
 		r.add(s)
 		return s.key

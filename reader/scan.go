@@ -21,7 +21,7 @@ func (v *View) Scan(t *index.Table, r schema.KeyRange, limit int) iter.Seq2[Item
 		if limit <= 0 {
 			limit = int(^uint(0) >> 1)
 		}
-		key, whole := spanFor(t, r)
+		key, whole := rangeFor(t, r)
 		if tr := v.treeFor(key); tr != nil {
 			v.scanTree(t, tr, r, limit, yield)
 			return
@@ -31,9 +31,9 @@ func (v *View) Scan(t *index.Table, r schema.KeyRange, limit int) iter.Seq2[Item
 	}
 }
 
-// spanFor is the ordered range that r lies in, if any, and whether r is all of
+// rangeFor is the ordered range that r lies in, if any, and whether r is all of
 // it.
-func spanFor(t *index.Table, r schema.KeyRange) (k rangeKey, whole bool) {
+func rangeFor(t *index.Table, r schema.KeyRange) (k rangeKey, whole bool) {
 	elements := t.PrefixOf(r.Index)
 	if elements == 0 {
 		return rangeKey{}, false
@@ -206,7 +206,7 @@ func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordere
 	}
 	get := func(id string) (*schema.Row, error) { return v.resolve(t, id) }
 	if v.tx {
-		s, err := v.span(t, k)
+		s, err := v.warmRange(t, k)
 		if err != nil {
 			return nil, err
 		}
@@ -234,8 +234,8 @@ func (v *View) InMemory(x schema.IndexID, prefix string) bool {
 	return v.sharedTree(rangeKey{x, prefix}) != nil
 }
 
-// span is the range as the running transaction sees it, loaded if need be.
-func (v *View) span(t *index.Table, k rangeKey) (*span, error) {
+// warmRange is the range as the running transaction sees it, loaded if need be.
+func (v *View) warmRange(t *index.Table, k rangeKey) (*warmRange, error) {
 	v.head.mu.RLock()
 	s := v.head.ranges.byKey[k]
 	v.head.mu.RUnlock()

@@ -9,8 +9,8 @@ import (
 // staged is what the transactions of the present group have written: visible
 // to the transactions after them, and to no view.
 //
-//   - The slot of a staged document leads to its newest change. It is in its
-//     table's fresh if the document had no slot, and among the head's documents
+//   - The cell of a staged document leads to its newest change. It is in its
+//     table's fresh if the document had no cell, and among the head's documents
 //     otherwise, where it is not evicted; never in both.
 type staged struct {
 	changes []change
@@ -19,7 +19,7 @@ type staged struct {
 	begun   mark          // of the running transaction
 	serial  uint64        // of the running transaction
 	grown   []*docTable   // tables that have a fresh
-	adopted []*span       // ranges that a transaction of the group loaded
+	adopted []*warmRange  // ranges that a transaction of the group loaded
 	rows    []*schema.Row // scratch of Seal
 	view    *View         // what transactions read through; its session is open while a group runs
 	deriver index.Deriver
@@ -28,10 +28,10 @@ type staged struct {
 // change is one staged row.
 type change struct {
 	table *index.Table
-	slot  *slot
+	cell  *cell
 	row   *schema.Row
 	old   *schema.Row // the version before this transaction; nil if none
-	prior int32       // what the slot's change was before: an earlier transaction's
+	prior int32       // what the cell's change was before: an earlier transaction's
 }
 
 // mark is a point in the staged changes to go back to.
@@ -65,7 +65,7 @@ func (h *Head) Rollback() { h.rollback(h.staged.begun) }
 func (h *Head) stagedVersion(t *index.Table, id string, ts schema.Timestamp) *schema.Row {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	at := h.docs.slot(t.ID, id)
+	at := h.docs.cell(t.ID, id)
 	if at == nil {
 		return nil
 	}
@@ -84,14 +84,14 @@ func (h *Head) stageRanges(t *index.Table, row *schema.Row, entries []schema.Ent
 		return
 	}
 	for _, e := range entries {
-		if s := h.spanOf(t, e); s != nil {
+		if s := h.warmRangeOf(t, e); s != nil {
 			h.staged.undos = append(h.staged.undos, stageEntry(s, e, row))
 		}
 	}
 }
 
 // stageEntry applies a staged entry to a range; row is its document's newest.
-func stageEntry(s *span, e schema.Entry, row *schema.Row) undo {
+func stageEntry(s *warmRange, e schema.Entry, row *schema.Row) undo {
 	switch {
 	case e.Deleted:
 		return s.remove(e.Key, e.Document())
@@ -101,8 +101,8 @@ func stageEntry(s *span, e schema.Entry, row *schema.Row) undo {
 	return s.set(e.Key, element{id: row.ID, row: row})
 }
 
-// spanOf is the range that an entry belongs to, nil if it is not here.
-func (h *Head) spanOf(t *index.Table, e schema.Entry) *span {
+// warmRangeOf is the range that an entry belongs to, nil if it is not here.
+func (h *Head) warmRangeOf(t *index.Table, e schema.Entry) *warmRange {
 	elements := t.PrefixOf(e.Index)
 	if elements == 0 {
 		return nil
@@ -131,14 +131,14 @@ func (h *Head) rollback(m mark) {
 	s.undos, s.changes, s.entries = s.undos[:m.undos], s.changes[:m.changes], s.entries[:m.entries]
 }
 
-// rollbackChanges makes the slots lead to what they did before a change.
+// rollbackChanges makes the cells lead to what they did before a change.
 func (h *Head) rollbackChanges(from int) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for i := len(h.staged.changes) - 1; i >= from; i-- {
 		c := &h.staged.changes[i]
-		c.slot.change = c.prior
-		if c.prior == 0 && c.slot.pos < 0 {
+		c.cell.change = c.prior
+		if c.prior == 0 && c.cell.pos < 0 {
 			delete(h.docs.tables[c.row.Table].fresh, c.row.ID)
 		}
 	}
@@ -147,10 +147,10 @@ func (h *Head) rollbackChanges(from int) {
 // dropAdopted drops the ranges that a failed transaction has loaded: what
 // earlier transactions staged was applied to them after the mark, so undoing
 // took too much back.
-func (h *Head) dropAdopted(spans []*span) {
+func (h *Head) dropAdopted(ranges []*warmRange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range spans {
+	for _, s := range ranges {
 		h.ranges.drop(s)
 	}
 }
@@ -186,9 +186,9 @@ func (h *Head) publishLocked() {
 	last := h.staged.changes[len(h.staged.changes)-1].row.TS
 	for i := range h.staged.changes {
 		c := &h.staged.changes[i]
-		if int(c.slot.change) == i+1 { // the document's newest
-			c.slot.change = 0
-			h.publishIn(c.slot, c.row)
+		if int(c.cell.change) == i+1 { // the document's newest
+			c.cell.change = 0
+			h.publishIn(c.cell, c.row)
 		}
 		if delta := c.table.Delta(c.old, c.row); delta != 0 {
 			if n, ok := tuple.PrefixLen(c.row.ID, c.table.Prefix); ok {
@@ -197,19 +197,19 @@ func (h *Head) publishLocked() {
 		}
 	}
 	for _, u := range h.staged.undos {
-		if u.span.touched {
-			h.ranges.publish(u.span, last)
+		if u.in.touched {
+			h.ranges.publish(u.in, last)
 		}
 	}
 	h.newest = last
 	h.shrinkLocked()
 }
 
-// publishIn publishes a row whose document has the slot at, see staged.
-func (h *Head) publishIn(at *slot, row *schema.Row) {
+// publishIn publishes a row whose document has the cell at, see staged.
+func (h *Head) publishIn(at *cell, row *schema.Row) {
 	switch {
 	case h.budget == 0:
-	case slotBytes(row) > h.budget/largestShare:
+	case cellBytes(row) > h.budget/largestShare:
 		h.docs.forget(row)
 	case at.pos < 0:
 		h.docs.adopt(at, row)

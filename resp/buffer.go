@@ -19,23 +19,23 @@ const (
 	// before headers are allocated; 128 pipelined SETs have 384.
 	pageArgs = 512
 
-	// pageSpans is the same for a single command.
-	pageSpans = 128
+	// pagePlaces is the same for a single command.
+	pagePlaces = 128
 
 	// idleBytes is the largest buffer that a Reader keeps although a page
 	// would do.
 	idleBytes = 1 << 20
 
-	// idleArgs is the same for headers and spans. 32,768 headers are 768 KiB.
+	// idleArgs is the same for headers and places. 32,768 headers are 768 KiB.
 	idleArgs = 32 << 10
 )
 
 // page is the memory that a connection needs while bytes are in flight.
 // Pages are shared by all Readers, so an idle connection needs none.
 type page struct {
-	bytes [pageBytes]byte
-	args  [pageArgs][]byte
-	spans [pageSpans]span
+	bytes  [pageBytes]byte
+	args   [pageArgs][]byte
+	places [pagePlaces]place
 }
 
 var pages = sync.Pool{New: func() any { return new(page) }}
@@ -84,7 +84,7 @@ func (r *Reader) Release() bool {
 		clear(r.page.args[:r.marked])
 		pages.Put(r.page)
 	}
-	r.page, r.buf, r.slab, r.spans = nil, nil, nil, nil
+	r.page, r.buf, r.slab, r.places = nil, nil, nil, nil
 	r.start, r.pos, r.end, r.scan = 0, 0, 0, 0
 	r.used, r.marked = 0, 0
 	return true
@@ -95,7 +95,7 @@ func (r *Reader) adopt() {
 	r.page = pages.Get().(*page)
 	r.buf = r.page.bytes[:]
 	r.slab = r.page.args[:]
-	r.spans = r.page.spans[:0]
+	r.places = r.page.places[:0]
 }
 
 // mark notes how much of the page's headers has been written.
@@ -111,8 +111,8 @@ func (r *Reader) shrink(least int) {
 	if len(r.slab) > idleArgs {
 		r.slab = r.page.args[:]
 	}
-	if r.left == 0 && cap(r.spans) > idleArgs {
-		r.spans = r.page.spans[:0]
+	if r.left == 0 && cap(r.places) > idleArgs {
+		r.places = r.page.places[:0]
 	}
 	if len(r.buf) > idleBytes && r.end-r.start <= pageBytes-min(least, pageBytes) {
 		r.move(r.page.bytes[:])

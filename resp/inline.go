@@ -1,7 +1,7 @@
 package resp
 
 // readInline reads a command that is a line of words. It returns false if the
-// line is not there yet, or is wrong. The words are left in spans; a blank
+// line is not there yet, or is wrong. The words are left in places; a blank
 // line has none.
 func (r *Reader) readInline() bool {
 	at := r.findLineEnd('\n', errInline)
@@ -19,11 +19,11 @@ func (r *Reader) readInline() bool {
 			r.err = errQuotes
 			return false
 		}
-		if r.guest && len(r.spans) == guestMaxWords {
+		if r.guest && len(r.places) == guestMaxWords {
 			r.err = errGuestMultibulkLength
 			return false
 		}
-		r.spans = append(r.spans, span{from, s.out + r.pos - r.start})
+		r.places = append(r.places, place{from, s.out + r.pos - r.start})
 	}
 	r.pos += at + 1
 	return true

@@ -31,17 +31,17 @@ type Reader struct {
 	start, pos, end int
 	scan            int // no line ends before this offset, if it is past pos
 
-	left  int    // arguments of the array that are still to come
-	need  int    // bytes of the current bulk with its line break, 0 if unknown
-	spans []span // the arguments understood so far
+	left   int     // arguments of the array that are still to come
+	need   int     // bytes of the current bulk with its line break, 0 if unknown
+	places []place // the arguments understood so far
 
 	slab   [][]byte // headers: page.args, or larger
 	used   int      // slab[:used] was handed out since the last Space
 	marked int      // page.args[:marked] may still refer to a buffer
 }
 
-// span is an argument's place, counted from start.
-type span struct{ from, to int }
+// place is an argument's place, counted from start.
+type place struct{ from, to int }
 
 // NewReader returns a Reader that enforces limits. It holds no buffer until
 // the first Space.
@@ -90,7 +90,7 @@ func (r *Reader) Next() (args [][]byte, ok bool, err error) {
 			if !r.readInline() {
 				return nil, false, r.err
 			}
-			if len(r.spans) > 0 {
+			if len(r.places) > 0 {
 				return r.take(), true, nil
 			}
 		}
@@ -131,7 +131,7 @@ func (r *Reader) readBulks() bool {
 			return false
 		}
 		from := r.pos - r.start
-		r.spans = append(r.spans, span{from, from + r.need - len("\r\n")})
+		r.places = append(r.places, place{from, from + r.need - len("\r\n")})
 		r.pos += r.need
 		r.need = 0
 		r.left--
@@ -228,7 +228,7 @@ func (r *Reader) findLineEnd(terminator byte, tooLong ProtocolError) int {
 
 // take hands out the command that ends at pos.
 func (r *Reader) take() [][]byte {
-	n := len(r.spans)
+	n := len(r.places)
 	if len(r.slab)-r.used < n {
 		// The old slab lives on in the commands that were taken from it.
 		r.mark()
@@ -242,10 +242,10 @@ func (r *Reader) take() [][]byte {
 	args := r.slab[r.used : r.used+n : r.used+n]
 	r.used += n
 	command := r.buf[r.start:r.pos]
-	for i, s := range r.spans {
+	for i, s := range r.places {
 		args[i] = command[s.from:s.to:s.to]
 	}
-	r.spans = r.spans[:0]
+	r.places = r.places[:0]
 	r.start = r.pos
 	return args
 }

@@ -189,8 +189,8 @@ func TestManyArgumentsAreForgottenAfterwards(t *testing.T) {
 	if got, want := len(r.slab), pageArgs; got != want {
 		t.Errorf("got %d headers, want %d", got, want)
 	}
-	if got, want := cap(r.spans), pageSpans; got != want {
-		t.Errorf("got %d spans, want %d", got, want)
+	if got, want := cap(r.places), pagePlaces; got != want {
+		t.Errorf("got %d places, want %d", got, want)
 	}
 }
 

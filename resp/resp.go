@@ -104,8 +104,8 @@ type Limits struct {
 const (
 	guestMaxArgs         = 10
 	guestMaxBulk         = 16 << 10
-	guestMaxInline       = 16 << 10  // a line
-	guestMaxWords        = pageSpans // in a line
+	guestMaxInline       = 16 << 10   // a line
+	guestMaxWords        = pagePlaces // in a line
 	guestMaxCommandBytes = 32 << 10
 )
 

@@ -21,13 +21,13 @@ type inserter struct {
 
 // sized is a statement that inserts a fixed number of rows.
 type sized struct {
-	stmt  *sqlite.Stmt
-	slots []slot
-	large bool // a large value is bound
+	stmt     *sqlite.Stmt
+	bindings []binding
+	large    bool // a large value is bound
 }
 
-// slot is what one row's place in a statement is bound to.
-type slot struct {
+// binding is what one row's place in a statement is bound to.
+type binding struct {
 	bound   bool
 	id      uint32
 	deleted bool
@@ -66,7 +66,7 @@ func (in *inserter) prepare(conn *sqlite.Conn, head string, columns int) error {
 		if err != nil {
 			return err
 		}
-		in.sizes = append(in.sizes, sized{stmt: stmt, slots: make([]slot, n)})
+		in.sizes = append(in.sizes, sized{stmt: stmt, bindings: make([]binding, n)})
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (in *inserter) prepare(conn *sqlite.Conn, head string, columns int) error {
 func (in *inserter) rows(rows []*Row) error {
 	for i := range in.sizes {
 		s := &in.sizes[i]
-		for n := len(s.slots); len(rows) >= n; rows = rows[n:] {
+		for n := len(s.bindings); len(rows) >= n; rows = rows[n:] {
 			for j, r := range rows[:n] {
 				if err := s.bindRow(j, r); err != nil {
 					return err
@@ -95,7 +95,7 @@ func (in *inserter) entries(entries []Entry) error {
 	}
 	for i := range in.sizes {
 		s := &in.sizes[i]
-		for n := len(s.slots); len(rows) >= n; rows = rows[n:] {
+		for n := len(s.bindings); len(rows) >= n; rows = rows[n:] {
 			for j := range rows[:n] {
 				s.bindEntry(j, &rows[j])
 			}
@@ -137,7 +137,7 @@ func (s *sized) bindRow(i int, r *Row) error {
 	s.stmt.BindBytes(p, bytesOf(r.ID))
 	s.stmt.BindInt64(p+1, int64(r.TS))
 	s.bindValue(p+3, r)
-	at := &s.slots[i]
+	at := &s.bindings[i]
 	if !at.bound || at.id != uint32(r.Table) {
 		var id [4]byte
 		s.stmt.BindBytes(p+2, appendID(id[:0], uint32(r.Table)))
@@ -157,7 +157,7 @@ func (s *sized) bindRow(i int, r *Row) error {
 			s.stmt.BindNull(p + 6)
 		}
 	}
-	*at = slot{bound: true, id: uint32(r.Table), deleted: r.Deleted, null: r.Prev == 0, author: r.Author}
+	*at = binding{bound: true, id: uint32(r.Table), deleted: r.Deleted, null: r.Prev == 0, author: r.Author}
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (s *sized) bindValue(p int, r *Row) {
 
 func (s *sized) bindEntry(i int, e *packedEntry) {
 	p := i*entryColumns + 1
-	at := &s.slots[i]
+	at := &s.bindings[i]
 	if !at.bound || at.id != uint32(e.Index) {
 		var id [4]byte
 		s.stmt.BindBytes(p, appendID(id[:0], uint32(e.Index)))
@@ -196,13 +196,13 @@ func (s *sized) bindEntry(i int, e *packedEntry) {
 	} else if !at.bound || !at.single {
 		s.stmt.BindNull(p + 5)
 	}
-	*at = slot{bound: true, id: uint32(e.Index), deleted: e.Deleted, null: null, single: len(e.more) == 0}
+	*at = binding{bound: true, id: uint32(e.Index), deleted: e.Deleted, null: null, single: len(e.more) == 0}
 }
 
 func (s *sized) run() error {
 	err := run(s.stmt)
 	if err != nil || s.large {
-		clear(s.slots)
+		clear(s.bindings)
 		s.large = false
 		if e := s.stmt.ClearBindings(); err == nil {
 			err = e
