@@ -116,8 +116,18 @@ func (srv *Server) dismiss(self *Session, ends func(*Session) bool) (n int) {
 // narrowed ends the sessions of a user, whose rights have changed, that listen
 // to what it may not hear any more.
 func (srv *Server) narrowed(self *Session, a *acl.Account) {
-	if lost := srv.pubsub.beyondRights(a); len(lost) > 0 {
-		srv.dismiss(self, func(s *Session) bool { return lost[s] })
+	bounds := a.Bounds.Load()
+	if bounds == nil || srv.pubsub.idle() {
+		return
+	}
+	his := map[listener]bool{}
+	for _, s := range srv.clients.all() {
+		if s.user.Load() == a {
+			his[&s.inbox] = true
+		}
+	}
+	if lost := srv.pubsub.refused(his, bounds.AllowsChannel); len(lost) > 0 {
+		srv.dismiss(self, func(s *Session) bool { return lost[&s.inbox] })
 	}
 }
 

@@ -1,6 +1,9 @@
 package redis
 
 import (
+	"net/netip"
+	"strings"
+
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 
@@ -20,7 +23,7 @@ const (
 )
 
 // denied is why the session's user may not run a command, which is logged.
-func (s *Session) denied(e *command.Entry, args [][]byte) acl.Denial {
+func denied(s *Session, e *command.Entry, args [][]byte) acl.Denial {
 	user := s.user.Load()
 	bounds := user.Bounds.Load()
 	if bounds == nil {
@@ -28,14 +31,14 @@ func (s *Session) denied(e *command.Entry, args [][]byte) acl.Denial {
 	}
 	why, object := bounds.Check(e, args)
 	if why != acl.DenialNone {
-		s.logDenial(e, why, string(object), user.Name)
+		logDenial(s, e, why, string(object), user.Name)
 	}
 	return why
 }
 
 // permit says whether the session's user may run a command.
-func (s *Session) permit(e *command.Entry, args [][]byte) error {
-	switch s.denied(e, args) {
+func permit(s *Session, e *command.Entry, args [][]byte) error {
+	switch denied(s, e, args) {
 	case acl.DenialNone:
 		return nil
 	case acl.DenialKey:
@@ -57,7 +60,7 @@ func permitKeys(c *command.Call, need command.Access, keys ...[]byte) error {
 	}
 	for _, key := range keys {
 		if !bounds.AllowsKey(e, c.Args, key, need) {
-			s.logDenial(e, acl.DenialKey, string(key), user.Name)
+			logDenial(s, e, acl.DenialKey, string(key), user.Name)
 			return errNoKeyAccess
 		}
 	}
@@ -65,9 +68,9 @@ func permitKeys(c *command.Call, need command.Access, keys ...[]byte) error {
 }
 
 // permitQueued is permit for a command that was queued by MULTI and runs now.
-func (s *Session) permitQueued(e *command.Entry, args [][]byte) error {
+func permitQueued(s *Session, e *command.Entry, args [][]byte) error {
 	reason := ""
-	switch s.denied(e, args) {
+	switch denied(s, e, args) {
 	case acl.DenialNone:
 		return nil
 	case acl.DenialKey:
@@ -82,14 +85,42 @@ func (s *Session) permitQueued(e *command.Entry, args [][]byte) error {
 }
 
 // authenticate makes the session a user's if the password is right.
-func (s *Session) authenticate(e *command.Entry, name string, password []byte) error {
+func authenticate(s *Session, e *command.Entry, name string, password []byte) error {
 	a := s.srv.users.Find(name)
 	if a == nil || !a.Rights.Load().Opens(password) {
-		s.logDenial(e, acl.DenialAuth, "", name)
+		logDenial(s, e, acl.DenialAuth, "", name)
 		return errWrongPass
 	}
 	s.user.Store(a)
-	s.identify()
+	identify(s)
 	s.setAuthed(true)
 	return nil
+}
+
+// logDenial remembers that the session was refused something.
+func logDenial(s *Session, e *command.Entry, why acl.Denial, object, user string) {
+	if why == acl.DenialCommand || why == acl.DenialAuth {
+		object = e.Full
+	}
+	context := "toplevel"
+	if s.multi.on {
+		context = "multi"
+	}
+	now := s.srv.opts.Now()
+	s.srv.denials.add(aclEvent{
+		why: why, context: context, object: object[:min(len(object), maxLoggedBytes)], user: user[:min(len(user), maxLoggedBytes)],
+		client: clientLine(s), created: now, updated: now,
+	})
+}
+
+// mayDebug says whether a client may use DEBUG at all, before anything is
+// asked about its rights: by the option and the client's address.
+func mayDebug(option, peer string) bool { return option == "yes" || option == "local" && isLocal(peer) }
+
+// isLocal says whether an address is on this machine.
+func isLocal(peer string) bool {
+	if address, err := netip.ParseAddrPort(peer); err == nil {
+		return address.Addr().Unmap().IsLoopback()
+	}
+	return strings.HasPrefix(peer, "/") // a Unix socket
 }

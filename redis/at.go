@@ -38,7 +38,7 @@ func atRun(c *command.Call) error {
 	if !e.ReadsKeys() {
 		return errATReads
 	}
-	if err := s.permit(e, args); err != nil {
+	if err := permit(s, e, args); err != nil {
 		return err
 	}
 	inner := *c

@@ -22,17 +22,21 @@ const (
 
 const errReason = resp.Error("ERR reason must be one line of printable text, at most 512 bytes")
 
-// identify settles what the session's next transaction says about who wrote.
-// It is called whenever any of that has changed.
-func (s *Session) identify() {
-	if s.srv.opts.Anonymous {
-		return
-	}
-	s.author = firn.Author{
-		User:    authorText(s.user.Load().Name, maxAuthorNameBytes),
-		Client:  authorText(s.who.name, maxAuthorNameBytes),
-		Address: authorText(host(s.peer), maxAuthorAddressBytes),
-		Reason:  s.who.reason,
+// identity is what a client says about itself.
+type identity struct {
+	name, library, libraryVersion string
+
+	reason string // why it writes
+}
+
+// author is what a transaction says about who wrote: a user, and its client
+// at address peer.
+func (who *identity) author(user, peer string) firn.Author {
+	return firn.Author{
+		User:    authorText(user, maxAuthorNameBytes),
+		Client:  authorText(who.name, maxAuthorNameBytes),
+		Address: authorText(host(peer), maxAuthorAddressBytes),
+		Reason:  who.reason,
 	}
 }
 
@@ -60,7 +64,7 @@ func host(address string) string {
 }
 
 // setReason is CLIENT SETINFO REASON.
-func (s *Session) setReason(text []byte) error {
+func (who *identity) setReason(text []byte) error {
 	if len(text) > maxReasonBytes || !utf8.Valid(text) {
 		return errReason
 	}
@@ -68,6 +72,6 @@ func (s *Session) setReason(text []byte) error {
 	if strings.ContainsFunc(reason, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return errReason
 	}
-	s.who.reason = reason
+	who.reason = reason
 	return nil
 }

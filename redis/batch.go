@@ -1,28 +1,49 @@
 package redis
 
 import (
+	"time"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 )
 
-// A batch is a run of data commands that begins with a write: as many as have
+// Limits of one batch's memory. Input is not read while a session waits, so
+// these and the reader's limits bound what a session takes.
+const (
+	maxUnits     = 1024    // commands in one batch
+	maxHeldBytes = 4 << 20 // replies after which a batch is cut
+)
+
+// batch is a run of data commands that begins with a write: as many as have
 // arrived, each a transaction of its own. Reads behind a write are in it too,
 // so that they see what was written before them, and all replies keep their
 // order. The replies are held back until the store has decided.
 //
 // The store gets it as part of a Group, alone or with those of other sessions.
+type batch struct {
+	units  []unit
+	ran    int            // how many of units were run
+	wrote  firn.Timestamp // of the last of them that may have written; 0: none
+	held   []byte         // their replies, until the batch is decided
+	handed time.Duration  // when it was handed to the store, by clock; 0: nobody wants to know
+}
+
+// release gives back the buffers.
+func (b *batch) release() { b.units, b.held = nil, nil }
 
 // gather makes a batch of the pending write and what follows it.
-func (s *Session) gather() {
-	s.units, s.held, s.ran = s.units[:0], s.held[:0], 0
-	s.handOver()
+func (b *batch) gather(s *Session) {
+	b.units, b.held, b.ran = b.units[:0], b.held[:0], 0
+	if b.handed = 0; s.srv.latency.watched() {
+		b.handed = command.Clock()
+	}
 	for {
-		s.units = append(s.units, s.next)
+		b.units = append(b.units, s.next)
 		s.pending = false
-		if s.multi.on || s.next.cmd.Flags&command.Blocks != 0 || len(s.units) == maxUnits || !s.parse() {
+		if s.multi.on || s.next.cmd.Flags&command.Blocks != 0 || len(b.units) == maxUnits || !s.parse() {
 			return // an EXEC is a batch alone: its queue is long enough; what may wait ends one
 		}
-		if c := s.class(&s.next); c != classWrites && c != classReads {
+		if c := classOf(s, &s.next); c != classWrites && c != classReads {
 			return
 		}
 	}
@@ -30,27 +51,27 @@ func (s *Session) gather() {
 
 // transact runs the i-th command of the batch. When the replies are too many
 // already, the rest is left to another batch.
-func (s *Session) transact(i int, tx *firn.Tx) error {
-	if i > s.ran || len(s.held) >= maxHeldBytes {
+func (b *batch) transact(s *Session, i int, tx *firn.Tx) error {
+	if i > b.ran || len(b.held) >= maxHeldBytes {
 		return nil
 	}
-	s.ran = i + 1
-	u := &s.units[i]
+	b.ran = i + 1
+	u := &b.units[i]
 	if err := tx.SetAuthor(s.author); err != nil {
-		s.held = s.fail(s.held, u, err)
+		b.held = s.fail(b.held, u, err)
 		return err
 	}
 	var err error
 	noted := len(s.outbox.notes)
-	s.held, err = s.runUnit(s.held, u, tx, tx)
+	b.held, err = s.runUnit(b.held, u, tx, tx)
 	if err != nil {
 		s.outbox.undo(noted)
 	}
 	if tx.Wrote() && err == nil {
-		s.wrote = tx.Timestamp()
+		b.wrote = tx.Timestamp()
 	}
 	if err == nil && s.call.Wants != nil {
-		s.park(u, s.call.Wants)
+		park(s, u, s.call.Wants)
 	}
 	s.call.Wants = nil
 	return err
@@ -59,45 +80,47 @@ func (s *Session) transact(i int, tx *firn.Tx) error {
 // decide ends the batch. If err is not nil then nothing of it was kept, and
 // that is the answer to each of its commands. last may be that of a larger
 // batch.
-func (s *Session) decide(last firn.Timestamp, err error) {
+func (b *batch) decide(s *Session, last firn.Timestamp, err error) {
 	if err != nil {
-		s.unpark()
-		s.ran = len(s.units)
-		s.held = s.held[:0]
+		unpark(s)
+		b.ran = len(b.units)
+		b.held = b.held[:0]
 		if s.multi.on {
-			s.endMulti()
+			s.multi.end()
 		}
-		for i := range s.units {
-			s.held = s.fail(s.held, &s.units[i], err)
+		for i := range b.units {
+			b.held = s.fail(b.held, &b.units[i], err)
 		}
 	}
-	if err == nil && 0 < s.wrote && s.wrote <= last {
-		s.last = s.wrote
+	if err == nil && 0 < b.wrote && b.wrote <= last {
+		s.last = b.wrote
 	}
-	s.wrote = 0
+	b.wrote = 0
 	if err != nil {
 		s.outbox.clear()
 	}
-	s.deliver()
-	s.takeBack()
+	s.srv.deliver(&s.outbox, &s.track)
+	if b.handed != 0 {
+		s.srv.latency.add("commit", s.srv.opts.Now(), command.Clock()-b.handed)
+	}
 	s.phase = phaseDecided
 }
 
 // settle releases the replies of a decided batch. It is true if a rest of the
 // batch has to be committed now.
-func (s *Session) settle() bool {
-	if len(s.out) == 0 {
-		s.out, s.held = s.held, s.out
+func (b *batch) settle(s *Session) bool {
+	if len(s.out.buf) == 0 {
+		s.out.buf, b.held = b.held, s.out.buf
 	} else {
-		s.out = append(s.out, s.held...)
+		s.out.buf = append(s.out.buf, b.held...)
 	}
-	s.held = s.held[:0]
-	if cap(s.held) > keepBytes {
-		s.held = nil
+	b.held = b.held[:0]
+	if cap(b.held) > keepBytes {
+		b.held = nil
 	}
-	rest := copy(s.units, s.units[s.ran:])
-	clear(s.units[rest:])
-	s.units, s.ran = s.units[:rest], 0
+	rest := copy(b.units, b.units[b.ran:])
+	clear(b.units[rest:])
+	b.units, b.ran = b.units[:rest], 0
 	s.phase = phaseReady
 	if rest > 0 {
 		s.phase = phaseCommitting

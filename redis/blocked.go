@@ -25,8 +25,6 @@ type blocked struct {
 	touched []*queue
 	ready   []*queue // the first of them is being served
 	current int      // the first in ready that is not worked off
-
-	pause pause
 }
 
 // awaitedKey is a key that can be waited for.
@@ -52,9 +50,6 @@ type link struct {
 	queue      *queue
 	prev, next *link
 }
-
-// count is how many clients wait: for a key, or for the end of a pause.
-func (b *blocked) count() int64 { return b.waiting.Load() + b.pause.count.Load() }
 
 // enter puts a waiter at the end of the queues of keys.
 func (b *blocked) enter(w *waiter, db int, keys [][]byte) {

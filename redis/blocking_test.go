@@ -69,7 +69,7 @@ func TestWaitersAreServedInTheOrderOfTheirComing(t *testing.T) {
 			Check(t, "three items", pusher.Run(t, "QPUSH k d e f", "QPOP k 0"), ":3\r\n"+pair("k", "f"))
 			Check(t, "fourth", string(waiters[3].take(t)), pair("k", "d"))
 			Check(t, "first again", string(waiters[0].take(t)), pair("k", "e"))
-			if n := pusher.session.srv.blocked.count(); n != 0 || len(pusher.session.srv.blocked.queues) != 0 {
+			if n := pusher.session.srv.blockedClients(); n != 0 || len(pusher.session.srv.blocked.queues) != 0 {
 				t.Errorf("afterwards: got %d waiting and %d queues, want none", n, len(pusher.session.srv.blocked.queues))
 			}
 		})

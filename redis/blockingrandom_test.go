@@ -52,7 +52,7 @@ func TestNoItemIsLostOrGivenTwice(t *testing.T) {
 	if served < most/2 || c.gone == 0 || c.unblocked == 0 {
 		t.Errorf("traffic: got %d served, %d gone, %d unblocked, want more", served, c.gone, c.unblocked)
 	}
-	if n := srv.blocked.count(); n != 0 || len(srv.blocked.queues) != 0 {
+	if n := srv.blockedClients(); n != 0 || len(srv.blocked.queues) != 0 {
 		t.Errorf("afterwards: got %d waiting and %d queues, want none", n, len(srv.blocked.queues))
 	}
 }

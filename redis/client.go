@@ -173,7 +173,7 @@ func clientSetInfo(c *command.Call) error {
 	case command.Is(c.Args[0], "LIB-VER"):
 		what = &sessionOf(c).who.libraryVersion
 	case command.Is(c.Args[0], "REASON"):
-		if err := sessionOf(c).setReason(c.Args[1]); err != nil {
+		if err := sessionOf(c).who.setReason(c.Args[1]); err != nil {
 			return err
 		}
 		sessionOf(c).publish()
@@ -192,7 +192,7 @@ func clientSetInfo(c *command.Call) error {
 }
 
 func clientInfo(c *command.Call) error {
-	c.Reply.Verbatim("txt", sessionOf(c).describe()+"\n")
+	c.Reply.Verbatim("txt", clientLine(sessionOf(c))+"\n")
 	return nil
 }
 
@@ -250,7 +250,7 @@ func clientList(c *command.Call) error {
 	var text strings.Builder
 	for _, s := range sessionOf(c).srv.clients.all() {
 		if show(s) {
-			text.WriteString(s.describe())
+			text.WriteString(clientLine(s))
 			text.WriteByte('\n')
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firndb/firn/redis/keyspace"
+
 	"github.com/firndb/firn/redis/command"
 
 	"github.com/firndb/firn/internal/glob"
@@ -53,46 +55,6 @@ var configCommands = []command.Command{{
 	},
 }}
 
-// config holds the settings that can change while the server runs.
-type config struct {
-	keptSettings
-	pass       atomic.Pointer[string]
-	maxClients atomic.Int64
-	timeout    atomic.Int64 // seconds a client may be idle; 0: for ever
-	keepAlive  atomic.Int64 // seconds
-	queryLimit atomic.Int64 // bytes of one command
-	hz         atomic.Int64 // how often the sweeper looks in a second, 1 to maxHz
-	effort     atomic.Int64 // active-expire-effort, 1 to 10: see keyspace.SweepPace
-	protected  atomic.Bool  // without a password only clients of this machine are let in
-
-	outputLimits atomic.Pointer[outputLimits]
-}
-
-func (cf *config) init(o Options) {
-	cf.pass.Store(&o.Password)
-	cf.maxClients.Store(int64(o.MaxClients))
-	cf.keepAlive.Store(300)
-	cf.hz.Store(defaultHz)
-	cf.effort.Store(1)
-	limits := defaultOutputLimits
-	cf.outputLimits.Store(&limits)
-	cf.queryLimit.Store(1 << 30)
-	cf.protected.Store(!o.Exposed)
-}
-
-func (cf *config) password() string { return *cf.pass.Load() }
-
-// inputLimits are those of a session's input.
-func (srv *Server) inputLimits() resp.Limits {
-	return resp.Limits{MaxBulk: int(srv.catalog.MaxBulkBytes.Load()), MaxCommandBytes: int(srv.config.queryLimit.Load())}
-}
-
-// TimeoutSeconds is how long a client may be idle; 0: for ever.
-func (srv *Server) TimeoutSeconds() int64 { return srv.config.timeout.Load() }
-
-// KeepAliveSeconds is how often an idle TCP connection is probed; 0: never.
-func (srv *Server) KeepAliveSeconds() int64 { return srv.config.keepAlive.Load() }
-
 // parameter is one setting, with its name and form in Redis.
 type parameter struct {
 	name string
@@ -118,7 +80,7 @@ var parameters = sync.OnceValue(func() []parameter {
 			func(srv *Server) { srv.tracking.evict() }),
 		bytesOf("client-query-buffer-limit", 1<<20, 1<<40, func(srv *Server) *atomic.Int64 { return &srv.config.queryLimit }),
 		bytesOf("proto-max-bulk-len", 1<<20, 512<<20, func(srv *Server) *atomic.Int64 { return &srv.catalog.MaxBulkBytes }),
-		{name: "client-output-buffer-limit", get: outputLimitText, set: setOutputLimit},
+		{name: "client-output-buffer-limit", get: func(srv *Server) string { return srv.config.outputLimits.Load().String() }, set: setOutputLimits},
 		{name: "notify-keyspace-events", get: eventsText, set: setEvents},
 		{name: "loglevel", get: logLevel, set: setLogLevel},
 		{name: "requirepass", get: func(srv *Server) string { return srv.config.password() }, set: func(srv *Server, value string) error {
@@ -132,27 +94,12 @@ var parameters = sync.OnceValue(func() []parameter {
 	return all
 })
 
-// ParseBytes reads a number of bytes as Redis writes it: a bare number, or
-// one with k, m or g (powers of 1,000), kb, mb or gb (powers of 1,024), or b
-// behind it, in any case.
-func ParseBytes(text string) (int64, error) {
-	digits := strings.TrimRight(strings.ToLower(text), "bgkm")
-	units := map[string]int64{
-		"": 1, "b": 1, "k": 1e3, "kb": 1 << 10, "m": 1e6, "mb": 1 << 20, "g": 1e9, "gb": 1 << 30,
-	}
-	unit, ok := units[strings.ToLower(text)[len(digits):]]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n < 0 || n > (1<<62)/unit {
-		return 0, fmt.Errorf("redis: %q is not a number of bytes such as 64mb", text)
-	}
-	return n * unit, nil
-}
-
 // logLevels are Redis's, from the most to the least talkative.
 var logLevels = []struct {
 	name  string
 	level slog.Level
 }{
+
 	{"debug", slog.LevelDebug}, {"verbose", slog.LevelDebug}, {"notice", slog.LevelInfo}, {"warning", slog.LevelWarn}, {"nothing", slog.LevelError + 4},
 }
 
@@ -289,4 +236,23 @@ func configResetStat(c *command.Call) error {
 	}
 	c.Reply.Simple("OK")
 	return nil
+}
+
+func eventsText(srv *Server) string { return keyspace.EventClass(srv.catalog.Events.Load()).String() }
+
+func setEvents(srv *Server, value string) error {
+	classes, ok := keyspace.ParseEvents(value)
+	if !ok {
+		return resp.Error("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
+	}
+	srv.catalog.Events.Store(uint32(classes))
+	return nil
+}
+
+func setOutputLimits(srv *Server, value string) error {
+	limits, err := srv.config.outputLimits.Load().with(value)
+	if err == nil {
+		srv.config.outputLimits.Store(limits)
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/firndb/firn/redis/keyspace"
@@ -108,12 +107,6 @@ func serverParameters() []parameter {
 	}
 }
 
-// What hz may be, in Redis and here.
-const (
-	defaultHz = 10
-	maxHz     = 500
-)
-
 // parseHz takes the nearest value that hz may have, as Redis does.
 func parseHz(value string) (int64, error) {
 	hz, err := within(parseNumber, 0, math.MaxInt32)(value)
@@ -178,42 +171,6 @@ func setPercentiles(srv *Server, value string) error {
 	}
 	srv.config.shown.Store(&chosen)
 	return nil
-}
-
-// keptSettings are settings that are only kept and shown, so that clients and
-// tools which set them find them as they left them.
-type keptSettings struct {
-	shown atomic.Pointer[[]float64] // latency-tracking-info-percentiles; nil: the default
-
-	mu    sync.Mutex
-	texts map[string]string // what was set, by name; as many as keptParameters has
-}
-
-// percentiles are those that INFO shows.
-func (k *keptSettings) percentiles() []float64 {
-	if p := k.shown.Load(); p != nil {
-		return *p
-	}
-	return []float64{50, 99, 99.9}
-}
-
-// kept is the text of a setting that is only kept; otherwise, if it was never set.
-func (k *keptSettings) kept(name, otherwise string) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if text, ok := k.texts[name]; ok {
-		return text
-	}
-	return otherwise
-}
-
-func (k *keptSettings) keep(name, text string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.texts == nil {
-		k.texts = make(map[string]string)
-	}
-	k.texts[name] = text
 }
 
 // maxKeptBytes bounds the text of one setting that is only kept.
@@ -283,4 +240,15 @@ func checkSavePoints(text string) error {
 		}
 	}
 	return nil
+}
+
+// protectedText is whether protected mode is on, as CONFIG GET shows it.
+func protectedText(srv *Server) string { return yesNo(srv.config.protected.Load()) }
+
+func setProtected(srv *Server, value string) error {
+	value, err := checkKept("yesno", value)
+	if err == nil {
+		srv.config.protected.Store(value == "yes")
+	}
+	return err
 }

@@ -50,7 +50,7 @@ func (s *sessionHearer) say(t testing.TB, words ...[]byte) {
 }
 
 func (s *sessionHearer) hear(t testing.TB) [][]byte {
-	if s.session.Killed() {
+	if s.session.killed.Load() {
 		s.session.Close()
 		return nil
 	}

@@ -1,12 +1,5 @@
 package redis
 
-import (
-	"net/netip"
-	"strings"
-
-	"github.com/firndb/firn/resp"
-)
-
 // Refusal is what a client that connects is told when it is turned away;
 // empty: it is let in. local says that it is on this machine. Drivers ask
 // before they make a session, send the text, and close the connection.
@@ -37,32 +30,3 @@ const deniedReply = "-DENIED Redis is running in protected mode because protecte
 	"2) Restart the server with the '--protected-mode no' option. " +
 	"3) Set up an authentication password for the default user, with FIRN_REQUIREPASS or 'CONFIG SET requirepass'. " +
 	"NOTE: You only need to do one of the above things in order for the server to start accepting connections from the outside.\r\n"
-
-// errDebug refuses DEBUG, in Redis's words.
-const errDebug = resp.Error("ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it " +
-	"from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.")
-
-// mayDebug says whether the client may use DEBUG at all, before anything is
-// asked about its rights.
-func (s *Session) mayDebug() bool {
-	return s.srv.opts.Debug == "yes" || s.srv.opts.Debug == "local" && s.local()
-}
-
-// local says whether the client is on this machine.
-func (s *Session) local() bool {
-	if peer, err := netip.ParseAddrPort(s.peer); err == nil {
-		return peer.Addr().Unmap().IsLoopback()
-	}
-	return strings.HasPrefix(s.peer, "/") // a Unix socket
-}
-
-// protectedText is whether protected mode is on, as CONFIG GET shows it.
-func protectedText(srv *Server) string { return yesNo(srv.config.protected.Load()) }
-
-func setProtected(srv *Server, value string) error {
-	value, err := checkKept("yesno", value)
-	if err == nil {
-		srv.config.protected.Store(value == "yes")
-	}
-	return err
-}

@@ -43,7 +43,7 @@ func (g *Group) Reset() {
 func (g *Group) Add(s *Session) {
 	g.srv = s.srv
 	g.members = append(g.members, s)
-	g.total += len(s.units)
+	g.total += len(s.batch.units)
 }
 
 // Len is part of firn.Batch.
@@ -86,11 +86,12 @@ func (g *Group) next(tx *firn.Tx) error {
 		g.srv.blocked.touch(g.expired.db, []byte(g.expired.key))
 		return nil
 	}
-	for g.unit == len(g.members[g.at].units) {
+	for g.unit == len(g.members[g.at].batch.units) {
 		g.at, g.unit = g.at+1, 0
 	}
 	g.unit++
-	return g.members[g.at].transact(g.unit-1, tx)
+	s := g.members[g.at]
+	return s.batch.transact(s, g.unit-1, tx)
 }
 
 // serve tries a waiter.
@@ -114,7 +115,7 @@ func (g *Group) Done(last firn.Timestamp, err error) {
 	clear(g.served)
 	g.served, g.running = g.served[:0], false
 	for _, s := range g.members {
-		s.decide(last, err)
+		s.batch.decide(s, last, err)
 	}
 	if g.Decided != nil {
 		g.Decided()

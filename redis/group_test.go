@@ -76,7 +76,7 @@ func TestAGroupThatFailsFailsForWhoWasServed(t *testing.T) {
 			t.Error("a session waits still")
 		}
 	}
-	if n := before.session.srv.blocked.count(); n != 0 {
+	if n := before.session.srv.blockedClients(); n != 0 {
 		t.Errorf("who waits: got %d, want nobody", n)
 	}
 }

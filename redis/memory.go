@@ -86,7 +86,7 @@ func memoryUsage(c *command.Call) error {
 
 func memoryDoctor(c *command.Call) error {
 	srv := sessionOf(c).srv
-	m, st := srv.measureMemory(), srv.store.Stats()
+	m, st := srv.memory(), srv.store.Stats()
 	const small = 64 << 20 // below this, figures say nothing
 	text := "Hi Sam, I can't find any memory issue in your instance. I can only account for what occurs on this base.\n"
 	switch {
@@ -127,7 +127,7 @@ func memoryStats(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	m := srv.measureMemory()
+	m := srv.memory()
 	used, data := int64(m.used), int64(m.data)
 	whole := func(name string, n int64) figure { return figure{name: name, whole: n} }
 	part := func(name string, f float64) figure { return figure{name: name, part: f, float: true} }
@@ -166,4 +166,10 @@ func countAllKeys(c *command.Call) (total int64, err error) {
 		})
 	})
 	return total, err
+}
+
+// memory is what the process takes, and how much of that is the store's.
+func (srv *Server) memory() memoryUse {
+	st := srv.store.Stats()
+	return srv.stats.memory(st.HeadBytes + st.TailBytes)
 }

@@ -2,8 +2,6 @@ package redis
 
 import (
 	"context"
-	"log/slog"
-	"time"
 
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
@@ -11,31 +9,6 @@ import (
 
 	"github.com/firndb/firn"
 )
-
-func (o Options) withDefaults() Options {
-	if o.Databases <= 0 {
-		o.Databases = 16
-	}
-	if o.MaxClients <= 0 {
-		o.MaxClients = 10_000
-	}
-	if o.Version == "" {
-		o.Version = "dev"
-	}
-	if o.Durability == "" {
-		o.Durability = "always"
-	}
-	if o.Debug == "" {
-		o.Debug = "no"
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
-}
 
 // New makes a server over store, which it borrows: the caller closes it after
 // the last session has ended. The store must have been opened with [Tables].
@@ -59,8 +32,12 @@ func New(store *firn.Store, o Options) *Server {
 	srv.denials.limit.Store(defaultACLLog)
 	srv.config.init(o)
 	srv.pubsub.init()
-	srv.tracking.init(&srv.catalog.Trackers)
-	srv.clients.byID = make(map[int64]*Session)
+	srv.tracking.init(&srv.catalog.Trackers, func(id int64) (listener, bool) {
+		if s := srv.clients.find(id); s != nil {
+			return &s.inbox, s.subs.total() > 0
+		}
+		return nil, false
+	})
 	srv.blocked.queues = make(map[awaitedKey]*queue)
 	return srv
 }

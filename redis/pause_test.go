@@ -31,11 +31,11 @@ func TestPause(t *testing.T) {
 			a, b := all[0], all[1]
 			Check(t, "CLIENT PAUSE", b.Run(t, "CLIENT PAUSE 100000 "+tt.mode), "+OK\r\n")
 			got := a.Run(t, tt.command)
-			if held := a.session.paused.Load(); held != tt.held {
+			if held := a.session.paused.held.Load(); held != tt.held {
 				t.Errorf("held back: got %t, want %t", held, tt.held)
 			}
 			want := map[bool]int64{true: 1}[tt.held]
-			if got := a.session.srv.blocked.pause.count.Load(); got != want {
+			if got := a.session.srv.pause.count.Load(); got != want {
 				t.Errorf("held back in all: got %d, want %d", got, want)
 			}
 			got += a.Run(t, "ECHO behind")
@@ -61,13 +61,13 @@ func TestPausesEnd(t *testing.T) {
 	b.Run(t, "CLIENT PAUSE 100000 WRITE", "CLIENT PAUSE 0 ALL")
 	Check(t, "a read", a.Run(t, "GET k"), "")
 	Check(t, "a write", c.Run(t, "SET k 2"), "")
-	if got := b.session.srv.blocked.count(); got != 2 {
+	if got := b.session.srv.blockedClients(); got != 2 {
 		t.Errorf("blocked clients: got %d, want 2", got)
 	}
 	a.session.Close()
 	b.Run(t, "CLIENT UNPAUSE")
 	Check(t, "the write", string(c.later(t)), "+OK\r\n")
-	if got := b.session.srv.blocked.count(); got != 0 {
+	if got := b.session.srv.blockedClients(); got != 0 {
 		t.Errorf("blocked clients: got %d, want 0", got)
 	}
 	Check(t, "again", b.Run(t, "CLIENT UNPAUSE", "GET k"), "+OK\r\n$1\r\n2\r\n")

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/firndb/firn/redis/acl"
-	"github.com/firndb/firn/redis/command"
 
 	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/resp"
@@ -34,9 +30,15 @@ type pubsub struct {
 	encoded  [4][]byte    // the message at hand by protocol, empty: not made yet; guarded by mu
 }
 
-// audiences are the sessions that listen, by name. They are guarded by the
+// listener is a client as others talk to it. Push must not block.
+type listener interface {
+	Protocol() int // what the client speaks, 2 or 3
+	Push(message []byte)
+}
+
+// audiences are the clients that listen, by name. They are guarded by the
 // lock of their pubsub.
-type audiences map[string][]*Session
+type audiences map[string][]listener
 
 func (p *pubsub) init() {
 	p.channels, p.patterns, p.shards = audiences{}, audiences{}, audiences{}
@@ -96,15 +98,15 @@ func (p *pubsub) receivers(in *audiences, channel []byte) int {
 }
 
 // send puts a message into the inboxes, encoded once per protocol.
-func (p *pubsub) send(to []*Session, kind, pattern string, channel, message []byte) int {
+func (p *pubsub) send(to []listener, kind, pattern string, channel, message []byte) int {
 	for i := range p.encoded {
 		p.encoded[i] = p.encoded[i][:0]
 		if cap(p.encoded[i]) > keepBytes {
 			p.encoded[i] = nil
 		}
 	}
-	for _, s := range to {
-		proto := s.protocol()
+	for _, l := range to {
+		proto := l.Protocol()
 		text := p.encoded[proto]
 		if len(text) == 0 {
 			w := resp.Writer{Proto: proto, Buf: text}
@@ -121,29 +123,26 @@ func (p *pubsub) send(to []*Session, kind, pattern string, channel, message []by
 			text = w.Buf
 			p.encoded[proto] = text
 		}
-		s.Push(text)
+		l.Push(text)
 	}
 	return len(to)
 }
 
-// protocol is the protocol that the session speaks, for other sessions.
-func (s *Session) protocol() int { return s.view.Load().proto }
-
-// add makes s listen to a name that it does not listen to yet.
-func (p *pubsub) add(in audiences, name string, s *Session) {
+// add makes l listen to a name that it does not listen to yet.
+func (p *pubsub) add(in audiences, name string, l listener) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	in[name] = append(in[name], s)
+	in[name] = append(in[name], l)
 	p.all.Add(1)
 }
 
-// remove makes s not listen any more to names that it listens to.
-func (p *pubsub) remove(in audiences, s *Session, names ...string) {
+// remove makes l not listen any more to names that it listens to.
+func (p *pubsub) remove(in audiences, l listener, names ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, name := range names {
 		listeners := in[name]
-		at := slices.Index(listeners, s)
+		at := slices.Index(listeners, l)
 		last := len(listeners) - 1
 		listeners[at], listeners[last] = listeners[last], nil
 		if in[name] = listeners[:last]; last == 0 {
@@ -153,24 +152,20 @@ func (p *pubsub) remove(in audiences, s *Session, names ...string) {
 	}
 }
 
-// beyondRights are a user's sessions that listen to something which its rights
-// do not allow.
-func (p *pubsub) beyondRights(a *acl.Account) map[*Session]bool {
-	r := a.Bounds.Load()
-	if r == nil || p.idle() {
-		return nil
-	}
-	lost := map[*Session]bool{}
+// refused are those of some clients that listen to a name which is not allowed
+// to them.
+func (p *pubsub) refused(some map[listener]bool, allows func(name []byte, pattern bool) bool) map[listener]bool {
+	lost := map[listener]bool{}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	for i, in := range []audiences{p.patterns, p.channels, p.shards} {
 		for name, listeners := range in {
-			mine := slices.DeleteFunc(slices.Clone(listeners), func(s *Session) bool { return s.user.Load() != a })
-			if len(mine) == 0 || r.AllowsChannel([]byte(name), i == 0) {
+			mine := slices.DeleteFunc(slices.Clone(listeners), func(l listener) bool { return !some[l] })
+			if len(mine) == 0 || allows([]byte(name), i == 0) {
 				continue
 			}
-			for _, s := range mine {
-				lost[s] = true
+			for _, l := range mine {
+				lost[l] = true
 			}
 		}
 	}
@@ -185,8 +180,11 @@ type subscriptions struct {
 	count atomic.Int32
 }
 
-// listening is all that a session listens to.
+// listening is all that a client listens to.
 type listening struct {
+	at *pubsub
+	to listener // the client
+
 	channels, patterns, shards subscriptions
 }
 
@@ -195,60 +193,24 @@ func (l *listening) total() int {
 	return int(l.channels.count.Load() + l.patterns.count.Load() + l.shards.count.Load())
 }
 
-// Listens says whether the client waits for messages, rather than to be
-// answered: then its silence says nothing. It is safe on any goroutine.
-func (s *Session) Listens() bool { return s.subs.total() > 0 || s.monitoring.Load() }
-
-// stopListening ends everything that makes others push to the session.
-func (s *Session) stopListening() {
-	s.unsubscribeAll()
-	s.srv.monitors.remove(s)
-	s.srv.tracking.stop(s)
-}
-
-// listenerFlags adds what the session listens to to its flags in CLIENT LIST,
-// and says which client its invalidations are redirected to. It is safe on
-// any goroutine.
-func (s *Session) listenerFlags(flags string) (string, int64) {
-	if s.subs.total() > 0 {
-		flags += "P"
-	}
-	if s.monitoring.Load() {
-		flags += "O"
-	}
-	tracks, redirect := s.srv.tracking.shown(s)
-	flags += tracks
-	if len(flags) > 1 {
-		flags = strings.TrimPrefix(flags, "N")
-	}
-	return flags, redirect
-}
-
-// errSubscriber refuses a command to a client of protocol 2 that listens: a
-// message could not be told from its reply.
-func errSubscriber(cmd *command.Entry) error {
-	return resp.Error("ERR Can't execute '" + cmd.Full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
-}
-
-// topic is one of the three kinds of subscriptions, for one session.
+// topic is one of the three kinds of subscriptions, for one client.
 type topic struct {
-	mine                   *subscriptions
-	all                    audiences
-	subscribe, unsubscribe string // what confirmations are called
-	others                 *subscriptions
+	of           *listening
+	mine         *subscriptions
+	all          audiences
+	begins, ends string // what confirmations are called
+	others       *subscriptions
 }
 
-// topics of a session, by the first letter of the commands that are about
-// them; 0 for none.
-func (s *Session) topic(letter byte) topic {
-	p := &s.srv.pubsub
+// topic is the one that commands with a letter are about; 0 for none.
+func (l *listening) topic(letter byte) topic {
 	switch letter {
 	case 'P':
-		return topic{&s.subs.patterns, p.patterns, "psubscribe", "punsubscribe", &s.subs.channels}
+		return topic{l, &l.patterns, l.at.patterns, "psubscribe", "punsubscribe", &l.channels}
 	case 'S':
-		return topic{&s.subs.shards, p.shards, "ssubscribe", "sunsubscribe", nil}
+		return topic{l, &l.shards, l.at.shards, "ssubscribe", "sunsubscribe", nil}
 	}
-	return topic{&s.subs.channels, p.channels, "subscribe", "unsubscribe", &s.subs.patterns}
+	return topic{l, &l.channels, l.at.channels, "subscribe", "unsubscribe", &l.patterns}
 }
 
 // count is the number that a confirmation gives.
@@ -270,7 +232,7 @@ func (m *subscriptions) fits(names [][]byte) bool {
 }
 
 // subscribe begins to listen to a name, which is copied.
-func (s *Session) subscribe(t *topic, name []byte) {
+func (t *topic) subscribe(name []byte) {
 	m := t.mine
 	if _, ok := m.names[string(name)]; ok {
 		return
@@ -282,11 +244,11 @@ func (s *Session) subscribe(t *topic, name []byte) {
 	m.names[kept] = struct{}{}
 	m.bytes += len(kept)
 	m.count.Add(1)
-	s.srv.pubsub.add(t.all, kept, s)
+	t.of.at.add(t.all, kept, t.of.to)
 }
 
 // unsubscribe ends a subscription if there is one.
-func (s *Session) unsubscribe(t *topic, name string) {
+func (t *topic) unsubscribe(name string) {
 	m := t.mine
 	if _, ok := m.names[name]; !ok {
 		return
@@ -294,17 +256,17 @@ func (s *Session) unsubscribe(t *topic, name string) {
 	delete(m.names, name)
 	m.bytes -= len(name)
 	m.count.Add(-1)
-	s.srv.pubsub.remove(t.all, s, name)
+	t.of.at.remove(t.all, t.of.to, name)
 }
 
-// unsubscribeAll ends all subscriptions of the session, of every kind.
-func (s *Session) unsubscribeAll() {
+// end ends all subscriptions, of every kind.
+func (l *listening) end() {
 	for _, letter := range []byte("CPS") {
-		t := s.topic(letter)
+		t := l.topic(letter)
 		if len(t.mine.names) == 0 {
 			continue
 		}
-		s.srv.pubsub.remove(t.all, s, slices.Collect(maps.Keys(t.mine.names))...)
+		l.at.remove(t.all, l.to, slices.Collect(maps.Keys(t.mine.names))...)
 		t.mine.names, t.mine.bytes = nil, 0
 		t.mine.count.Store(0)
 	}

@@ -115,14 +115,14 @@ var pubsubCommands = []command.Command{
 // subscribe confirms each name on its own. A message that comes meanwhile
 // waits in the inbox, and so comes after the confirmation.
 func subscribe(c *command.Call, letter byte) error {
-	t := sessionOf(c).topic(letter)
+	t := sessionOf(c).subs.topic(letter)
 	if !t.mine.fits(c.Args) {
 		return resp.Error("ERR too many subscriptions")
 	}
 	for _, name := range c.Args {
-		sessionOf(c).subscribe(&t, name)
+		t.subscribe(name)
 		c.Reply.Push(3)
-		c.Reply.BulkString(t.subscribe)
+		c.Reply.BulkString(t.begins)
 		c.Reply.Bulk(name)
 		c.Reply.Int(t.count())
 	}
@@ -132,26 +132,26 @@ func subscribe(c *command.Call, letter byte) error {
 // unsubscribe lets the client have the messages that came before, and then
 // confirms each name.
 func unsubscribe(c *command.Call, letter byte) error {
-	t := sessionOf(c).topic(letter)
+	t := sessionOf(c).subs.topic(letter)
 	names := c.Args
 	if len(names) == 0 {
 		names = t.mine.copyNames()
 	}
 	counts := make([]int64, len(names))
 	for i, name := range names {
-		sessionOf(c).unsubscribe(&t, string(name))
+		t.unsubscribe(string(name))
 		counts[i] = t.count()
 	}
 	takeInbox(c)
 	for i, name := range names {
 		c.Reply.Push(3)
-		c.Reply.BulkString(t.unsubscribe)
+		c.Reply.BulkString(t.ends)
 		c.Reply.Bulk(name)
 		c.Reply.Int(counts[i])
 	}
 	if len(names) == 0 {
 		c.Reply.Push(3)
-		c.Reply.BulkString(t.unsubscribe)
+		c.Reply.BulkString(t.ends)
 		c.Reply.Null()
 		c.Reply.Int(t.count())
 	}

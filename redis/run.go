@@ -2,7 +2,9 @@ package redis
 
 import (
 	"errors"
+	"time"
 
+	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 
@@ -47,14 +49,14 @@ const (
 	classPaused              // the end of CLIENT PAUSE
 )
 
-// class says what a command needs, now.
-func (s *Session) class(u *unit) class {
+// classOf says what a command needs, now.
+func classOf(s *Session, u *unit) class {
 	switch {
 	case u.err != nil:
 		return classLocal
-	case s.srv.blocked.pause.stops(s, u):
+	case s.srv.pause.stops(u.cmd, func() bool { return isReplicated(s, u) }):
 		return classPaused
-	case s.executes(u):
+	case s.multi.executes(u):
 		return s.multi.class(s)
 	case s.multi.on && u.cmd.Flags&command.NoQueue == 0:
 		return classLocal // it is only queued
@@ -70,25 +72,43 @@ func (s *Session) class(u *unit) class {
 	return classReads
 }
 
+// isReplicated says whether Redis would send a command to replicas.
+func isReplicated(s *Session, u *unit) bool {
+	if s.multi.executes(u) {
+		return s.multi.writes
+	}
+	return u.cmd.Flags&(command.Writes|command.Replicates) != 0
+}
+
+// holdBack keeps the pending command until the pause ends; false if it has.
+func holdBack(s *Session) bool {
+	return s.srv.pause.hold(&s.paused, func() {
+		s.next.words = keep(s.next.words) // the input goes on behind it
+		s.next.args = s.next.words[len(s.next.words)-len(s.next.args):]
+	})
+}
+
 // Run goes on until the session lacks something and says what. The driver
 // does not call it between NeedCommit and Decided.
 func (s *Session) Run() Need {
-	if s.phase == phaseDecided && s.settle() {
+	if s.phase == phaseDecided && s.batch.settle(s) {
 		return NeedCommit
 	}
-	s.takePushes()
-	if s.parked() {
+	if s.inbox.nudged.Load() {
+		s.out.buf = s.inbox.take(s.out.buf)
+	}
+	if parked(s) {
 		return s.rest()
 	}
 	for !s.closing && !s.killed.Load() {
-		if len(s.out)-s.sent >= s.mark {
-			s.remark()
+		if s.out.full() {
+			s.out.remark(s.guest())
 			return NeedFlush
 		}
 		if !s.fetch() {
 			break
 		}
-		switch s.class(&s.next) {
+		switch classOf(s, &s.next) {
 		case classLocal:
 			s.runLocal()
 		case classReads:
@@ -97,19 +117,19 @@ func (s *Session) Run() Need {
 				return NeedCold
 			}
 		case classWrites:
-			s.gather()
+			s.batch.gather(s)
 			s.phase = phaseCommitting
 			return NeedCommit
 		case classBlocks:
 			s.phase = phaseCold
 			return NeedCold
 		case classPaused:
-			if s.holdBack() {
+			if holdBack(s) {
 				return s.rest()
 			}
 		}
 	}
-	s.countKeys()
+	s.srv.stats.countKeys(&s.call.Work.Hits, &s.call.Work.Misses)
 	return s.rest()
 }
 
@@ -130,10 +150,10 @@ func (s *Session) refuse(err error) bool {
 	}
 	if s.pending {
 		s.pending = false
-		if s.executes(&s.next) {
-			s.endMulti()
+		if s.multi.executes(&s.next) {
+			s.multi.end()
 		}
-		s.out = s.fail(s.out, &s.next, err)
+		s.out.buf = s.fail(s.out.buf, &s.next, err)
 	}
 	return true
 }
@@ -150,9 +170,9 @@ func (s *Session) fetch() bool {
 	}
 	if s.bad != nil && !s.closing {
 		s.srv.stats.protocolErrors.Add(1)
-		w := resp.Writer{Proto: s.proto, Buf: s.out}
+		w := resp.Writer{Proto: s.proto, Buf: s.out.buf}
 		w.Error("ERR " + s.bad.Error())
-		s.out, s.closing = w.Buf, true
+		s.out.buf, s.closing = w.Buf, true
 	}
 	return false
 }
@@ -181,10 +201,10 @@ func (s *Session) prepare(words [][]byte) {
 	u.words = words
 	u.cmd, u.args, u.err = s.srv.table.Resolve(words)
 	if u.err == nil {
-		u.err = s.check(u.cmd)
+		u.err = allowed(s, u.cmd)
 	}
 	if u.err == nil {
-		u.err = s.permit(u.cmd, u.args)
+		u.err = permit(s, u.cmd, u.args)
 	}
 	if u.err != nil {
 		s.multi.spoiled = true
@@ -199,10 +219,10 @@ func (s *Session) prepare(words [][]byte) {
 	s.pending = true
 }
 
-// check says whether the session may run a command at all.
-func (s *Session) check(cmd *command.Entry) error {
+// allowed says whether the session may run a command at all.
+func allowed(s *Session, cmd *command.Entry) error {
 	switch {
-	case cmd.Flags&command.Protected != 0 && !s.mayDebug():
+	case cmd.Flags&command.Protected != 0 && !mayDebug(s.srv.opts.Debug, s.peer):
 		return errDebug
 	case !s.authed && cmd.Flags&command.NoAuth == 0 && !s.srv.users.Open():
 		return errNoAuth
@@ -228,16 +248,16 @@ func (s *Session) runLocal() {
 		if u.cmd != nil {
 			u.cmd.Rejected.Add(1)
 			if u.cmd.Flags&command.Executes != 0 {
-				s.endMulti()
+				s.multi.end()
 				u.err = execAbort(u.err)
 			}
 		}
-		s.out = s.fail(s.out, u, u.err)
+		s.out.buf = s.fail(s.out.buf, u, u.err)
 	case s.multi.on && u.cmd.Flags&command.NoQueue == 0:
-		s.out = s.multi.add(s, s.out, u)
+		s.out.buf = s.multi.add(s, s.out.buf, u)
 	default:
-		s.out, _ = s.run(s.out, u, nil, nil)
-		s.deliver()
+		s.out.buf, _ = s.run(s.out.buf, u, nil, nil)
+		s.srv.deliver(&s.outbox, &s.track)
 	}
 }
 
@@ -245,7 +265,7 @@ func (s *Session) runLocal() {
 // snapshot of the present, until it meets something else.
 func (s *Session) readFrom(snap *firn.Snapshot) error {
 	for {
-		out, err := s.runUnit(s.out, &s.next, snap, nil)
+		out, err := s.runUnit(s.out.buf, &s.next, snap, nil)
 		if err != nil && errors.Is(err, firn.ErrCold) {
 			s.outbox.clear() // it will run again
 			return firn.ErrCold
@@ -255,9 +275,9 @@ func (s *Session) readFrom(snap *firn.Snapshot) error {
 			s.next.parks = true
 			return nil
 		}
-		s.out, s.pending = out, false
-		s.deliver()
-		if len(s.out)-s.sent >= s.mark || !s.parse() || s.class(&s.next) != classReads {
+		s.out.buf, s.pending = out, false
+		s.srv.deliver(&s.outbox, &s.track)
+		if s.out.full() || !s.parse() || classOf(s, &s.next) != classReads {
 			return nil
 		}
 	}
@@ -270,7 +290,7 @@ func (s *Session) RunCold() {
 	s.phase, s.block = phaseReady, true
 	defer func() { s.block = false }()
 	u := &s.next
-	if s.executes(u) {
+	if s.multi.executes(u) {
 		s.multi.readAhead(s)
 		if s.multi.writes {
 			return // the past is read: from here it is like any transaction
@@ -279,9 +299,9 @@ func (s *Session) RunCold() {
 	var err error
 	switch {
 	case u.cmd.Flags&command.OnWorker != 0:
-		s.out, _ = s.run(s.out, u, nil, nil)
+		s.out.buf, _ = s.run(s.out.buf, u, nil, nil)
 		s.pending = false
-		s.deliver()
+		s.srv.deliver(&s.outbox, &s.track)
 	case s.asof != 0:
 		err = s.readPast()
 	default:
@@ -295,15 +315,15 @@ func (s *Session) RunCold() {
 // readPast runs the pending command on the session's moment of the past. The
 // reply counts only if the horizon has not passed that moment meanwhile.
 func (s *Session) readPast() error {
-	out := s.out
+	out := s.out.buf
 	err := s.srv.store.At(s.asof, func(snap *firn.Snapshot) error {
-		out, _ = s.runUnit(s.out, &s.next, snap, nil)
+		out, _ = s.runUnit(s.out.buf, &s.next, snap, nil)
 		return nil
 	})
 	if err == nil {
-		s.out, s.pending = out, false
+		s.out.buf, s.pending = out, false
 	}
-	s.deliver()
+	s.srv.deliver(&s.outbox, &s.track)
 	return err
 }
 
@@ -311,8 +331,8 @@ func (s *Session) readPast() error {
 // appends the reply. An error has been answered, unless it is ErrCold or
 // ErrParks.
 func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
-	if s.executes(u) {
-		return s.exec(out, u, r, tx)
+	if s.multi.executes(u) {
+		return s.multi.exec(s, out, u, r, tx)
 	}
 	return s.run(out, u, r, tx)
 }
@@ -322,14 +342,16 @@ func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]by
 // nothing yet: Call.wants says what it waits for.
 func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	c := s.callFor(u, u.args, r, tx, out)
-	c.Waited, c.Patience = false, s.patience(u, tx)
+	c.Waited, c.Patience = false, patience(s, u, tx)
 	start := len(out)
-	began := s.begin(u)
+	began := s.times.begin(u.cmd, len(u.args), c.Tx, s.block || s.srv.slow.all.Load())
 	err := u.cmd.Run(c)
-	s.end(u, began)
-	s.shown(u.cmd, u.words)
+	if took, timed := s.times.end(u.cmd, began); timed && took >= s.srv.slow.floor() {
+		wasSlow(s, u, took)
+	}
+	shown(s, u)
 	if s.track.on {
-		s.readKeys(c, u.cmd, u.args)
+		noteReads(s, u, c.R)
 	}
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
@@ -337,7 +359,9 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 		u.cmd.Calls.Add(-1) // it runs again
 		return out[:start], err
 	}
-	s.ranTracked(u.cmd)
+	if !s.multi.on {
+		s.track.ran(u.cmd)
+	}
 	switch {
 	case err != nil:
 		u.cmd.Failed.Add(1)
@@ -383,4 +407,44 @@ func (s *Session) fail(out []byte, u *unit, err error) []byte {
 	w := resp.Writer{Proto: s.proto, Buf: out}
 	w.Error(text)
 	return w.Buf
+}
+
+// wasSlow tells those who want to know that a command was slow.
+func wasSlow(s *Session, u *unit, took time.Duration) {
+	now := s.srv.opts.Now()
+	if s.srv.slow.wants(took) && u.cmd.Flags&command.Skip == 0 && !hidesSecret(s.srv.table, u.cmd, u.args) {
+		s.srv.slow.add(slowEntry{at: now, took: took, words: slowWords(u.cmd.Full, u.args), peer: s.peer, name: s.view.Load().name})
+	}
+	event := "command"
+	if u.cmd.Flags&command.Fast != 0 {
+		event = "fast-command"
+	}
+	s.srv.latency.add(event, now, took)
+}
+
+// shown notes a command that was run, if anybody looks on. Commands for
+// operators are not shown, as in Redis, nor those that run again after they
+// waited.
+func shown(s *Session, u *unit) {
+	if s.srv.monitors.count.Load() == 0 || u.cmd.Flags&command.Admin != 0 || s.call.Waited || len(u.words) == 0 || hidesSecret(s.srv.table, u.cmd, u.words[1:]) {
+		return
+	}
+	s.outbox.add(note{what: noteMonitor}, monitorLine(s.srv.opts.Now(), s.db, s.peer, u.cmd, u.words), nil)
+}
+
+// noteReads notes the keys that a command has read, if the client wants to
+// know when they change.
+func noteReads(s *Session, u *unit, r firn.Reader) {
+	if s.asof != 0 || !s.track.wants(u.cmd) {
+		return
+	}
+	n := note{what: noteRead}
+	if snap, ok := r.(*firn.Snapshot); ok {
+		n.seen = snap.Timestamp()
+	}
+	var room [acl.UsualKeys]command.KeyUse
+	uses, _ := u.cmd.AppendKeyUses(room[:0], u.args)
+	for i := range uses {
+		s.outbox.add(n, uses[i].Key, nil)
+	}
 }

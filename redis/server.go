@@ -22,10 +22,11 @@ package redis
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/firndb/firn/resp"
 
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
@@ -33,37 +34,6 @@ import (
 
 	"github.com/firndb/firn"
 )
-
-// Options says how a Server behaves. The zero value is ready for production.
-type Options struct {
-	Databases  int    // how many SELECT knows; 0: 16
-	Password   string // what AUTH asks for; empty: nothing is asked
-	ACLFile    string // where ACL LOAD and ACL SAVE find users; empty: nowhere
-	MaxClients int    // more are turned away; 0: 10,000
-	Exposed    bool   // other machines need no password either: protected-mode no
-	Version    string // Firn's own version, for INFO and HELLO
-	Path       string // the store's file, for CONFIG GET and INFO
-	Port       int    // the TCP port, for INFO
-	Durability string // always, everysec or no, for INFO and CONFIG GET
-	Memory     int64  // the head's budget in bytes, for INFO and CONFIG GET
-	Anonymous  bool   // versions do not say who wrote them
-
-	// Debug says who may use DEBUG, as Redis's enable-debug-command does: no,
-	// yes, or local, clients of this machine; empty: no.
-	Debug string
-
-	Logger *slog.Logger     // nil: nothing is logged
-	Level  *slog.LevelVar   // what CONFIG SET loglevel changes; nil: nothing
-	Now    func() time.Time // nil: time.Now
-
-	// Shutdown is called, once, when a client asks to SHUTDOWN. It must not
-	// block. nil: SHUTDOWN is refused.
-	Shutdown func()
-}
-
-// redisVersion is the version of Redis that clients are told, because they
-// choose features by it. Firn's own is in INFO as firn_version.
-const redisVersion = "7.4.0"
 
 // Server is what all sessions share: the store, the command table, the
 // settings, the clients and the counters. It starts no goroutine and is safe
@@ -74,8 +44,9 @@ type Server struct {
 	table   *command.Table
 	catalog *keyspace.Catalog
 	config  config
-	clients clients
+	clients registry[*Session]
 	blocked blocked
+	pause   pause
 	pubsub  pubsub
 	users   *acl.Users
 	denials aclLog
@@ -101,3 +72,17 @@ type Server struct {
 
 // Store is the store that the server works on.
 func (srv *Server) Store() *firn.Store { return srv.store }
+
+// blockedClients is how many clients wait: for a key, or for the end of a pause.
+func (srv *Server) blockedClients() int64 { return srv.blocked.waiting.Load() + srv.pause.count.Load() }
+
+// inputLimits are those of a session's input.
+func (srv *Server) inputLimits() resp.Limits {
+	return resp.Limits{MaxBulk: int(srv.catalog.MaxBulkBytes.Load()), MaxCommandBytes: int(srv.config.queryLimit.Load())}
+}
+
+// TimeoutSeconds is how long a client may be idle; 0: for ever.
+func (srv *Server) TimeoutSeconds() int64 { return srv.config.timeout.Load() }
+
+// KeepAliveSeconds is how often an idle TCP connection is probed; 0: never.
+func (srv *Server) KeepAliveSeconds() int64 { return srv.config.keepAlive.Load() }

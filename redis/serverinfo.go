@@ -133,8 +133,8 @@ func (t *infoText) zeros(names string) {
 
 // serverInfo runs where it may wait, since it counts keys.
 func serverInfo(c *command.Call) error {
-	sessionOf(c).countKeys()
 	t := &infoText{srv: sessionOf(c).srv, call: c}
+	t.srv.stats.countKeys(&c.Work.Hits, &c.Work.Misses)
 	for _, s := range sections {
 		if !s.asked(c.Args) {
 			continue
@@ -202,14 +202,14 @@ func infoClients(t *infoText) error {
 	t.add("connected_clients", t.srv.clients.count())
 	t.add("cluster_connections", 0)
 	t.add("maxclients", t.srv.config.maxClients.Load())
-	t.add("blocked_clients", t.srv.blocked.count())
+	t.add("blocked_clients", t.srv.blockedClients())
 	t.add("tracking_clients", tracking)
 	t.zeros("client_recent_max_input_buffer client_recent_max_output_buffer clients_in_timeout_table")
 	return nil
 }
 
 func infoMemory(t *infoText) error {
-	m := t.srv.measureMemory()
+	m := t.srv.memory()
 	system := systemMemory()
 	sizes := func(name string, n uint64) { t.addAll(name, n, name+"_human", human(n)) }
 	sizes("used_memory", m.used)
@@ -403,26 +403,4 @@ func osName() string {
 		return runtime.GOOS
 	}
 	return "Linux " + strings.TrimSpace(release) + " " + runtime.GOARCH
-}
-
-// residentBytes is how much memory the process occupies, 0 if unknown.
-func residentBytes() uint64 {
-	fields := strings.Fields(readSmall("/proc/self/statm"))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, ok := resp.ParseInt([]byte(fields[1]))
-	if !ok || pages < 0 {
-		return 0
-	}
-	return uint64(pages) * uint64(os.Getpagesize())
-}
-
-// readSmall is the text of a file of the system; empty if it is not there.
-func readSmall(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }

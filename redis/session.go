@@ -24,15 +24,6 @@ const (
 	NeedClose              // write Output, then close
 )
 
-// Limits of one session's memory. Input is not read while a session waits, so
-// these and the reader's limits bound it.
-const (
-	maxUnits     = 1024    // commands in one batch
-	maxHeldBytes = 4 << 20 // replies after which a batch is cut
-	flushBytes   = 1 << 20 // output after which Run wants it written
-	keepBytes    = 1 << 20 // buffers above this are not kept for reuse
-)
-
 // phase is where a session is in its life. Between NeedCommit and Decided the
 // session belongs to its Group, during RunCold to the worker,
 // otherwise to the driver.
@@ -72,10 +63,8 @@ type Session struct {
 	// driver calls Run when it next can. It must not block.
 	Nudge func()
 
-	in   *resp.Reader
-	out  []byte // replies that the driver may send, from sent on
-	sent int
-	mark int // unsent output at which Run wants it written
+	in  *resp.Reader
+	out output
 
 	phase   phase
 	next    unit // the command that was read and is not run yet
@@ -83,12 +72,10 @@ type Session struct {
 	bad     error
 	closing bool
 
-	units []unit         // the batch
-	ran   int            // how many of units were run
-	wrote firn.Timestamp // of the last of them that may have written; 0: none
-	held  []byte         // their replies, until the batch is decided
-	call  command.Call   // reused, so that running a command allocates nothing
-	block bool           // the goroutine that runs the session may wait for the file
+	batch batch
+	call  command.Call // reused, so that running a command allocates nothing
+	times stopwatch
+	block bool // the goroutine that runs the session may wait for the file
 	peek  func(*firn.Snapshot) error
 
 	proto  int
@@ -100,31 +87,22 @@ type Session struct {
 	asof   firn.Timestamp // CLIENT ASOF; 0: the present
 	last   firn.Timestamp // of this session's last commit
 	multi  multi
-	watch  map[watched]keyspace.KeyState // how WATCH found the keys
 	who    identity
 	author firn.Author // what transactions say of who wrote: see identify
 	inbox  inbox
 	outbox outbox
 	subs   listening
-	track  trackerState
-
-	ended   time.Duration  // when the last timed command ended, by clock
-	sampled bool           // the command that runs counts for the statistics of times
-	handed  time.Duration  // when the batch was, by clock; 0: nobody wants to know
-	endedIn firn.Timestamp // the last transaction in which one was timed
-
-	overSoft time.Time // since when the output is above its soft limit; zero: it is not
+	track  tracker
 
 	noEvict bool // CLIENT NO-EVICT, which only CLIENT LIST shows
 	noTouch bool // CLIENT NO-TOUCH, the same
 
 	waiter atomic.Pointer[waiter] // what the session waits with; nil: it does not
-	paused atomic.Bool            // CLIENT PAUSE holds back its next command
+	paused pausedClient           // CLIENT PAUSE holds back its next command
 
 	// What other sessions read of this one.
 	cmd    atomic.Pointer[command.Entry] // the last command
 	active atomic.Int64                  // when it came, ms
-	queued atomic.Int32                  // commands queued by MULTI, or -1
 	view   atomic.Pointer[shownClient]   // what CLIENT LIST shows and changes rarely
 	killed atomic.Bool
 
@@ -149,12 +127,17 @@ func (srv *Server) NewSession(peer, local string) *Session {
 		born: srv.opts.Now(), Hang: func() {}, Nudge: func() {},
 	}
 	s.peek = s.readFrom
+	s.inbox.nudge, s.inbox.overflow = func() { s.Nudge() }, func(unread int64) { overflowed(s, unread); s.Kill() }
+	s.inbox.limits = &srv.config.outputLimits
+	s.subs.at, s.subs.to = &srv.pubsub, &s.inbox
+	s.track.id, s.track.to = s.id, &s.inbox
+	s.paused.inbox = &s.inbox
 	s.in = resp.NewReader(srv.inputLimits())
 	s.call.Client, s.call.View = s, keyspace.NewView(srv.catalog, (*sessionWitness)(s))
 	s.reset()
-	s.remark()
+	s.out.remark(s.guest())
 	s.active.Store(s.born.UnixMilli())
-	srv.clients.add(s)
+	srv.clients.add(s.id, s)
 	srv.stats.connections.Add(1)
 	return s
 }
@@ -164,7 +147,7 @@ func (s *Session) reset() {
 	s.proto, s.db, s.asof, s.mute = 2, 0, 0, speaking
 	s.who = identity{}
 	s.noEvict, s.noTouch = false, false
-	s.endMulti()
+	s.multi.end()
 	s.stopListening()
 	s.user.Store(s.srv.users.Standard)
 	s.setAuthed(s.srv.users.Open())
@@ -180,13 +163,14 @@ func (s *Session) setAuthed(ok bool) {
 // Close ends the session and forgets it. It must not be called between
 // NeedCommit and Decided: a batch that was handed over is answered first.
 func (s *Session) Close() {
-	s.srv.clients.remove(s)
-	s.unpark()
-	s.srv.blocked.pause.forget(s)
+	s.srv.clients.remove(s.id)
+	unpark(s)
+	s.srv.pause.forget(&s.paused)
 	s.stopListening()
-	s.closeInbox()
-	s.out, s.held, s.units, s.sent = nil, nil, nil, 0
-	s.endMulti()
+	s.inbox.close()
+	s.out.buf, s.out.sent = nil, 0
+	s.batch.release()
+	s.multi.end()
 	s.in.Release()
 }
 
@@ -195,9 +179,6 @@ func (s *Session) Kill() {
 	s.killed.Store(true)
 	s.Hang()
 }
-
-// Killed reports whether Kill was called.
-func (s *Session) Killed() bool { return s.killed.Load() }
 
 // Space returns room for at least min bytes of input. It ends the validity of
 // every argument read before.
@@ -214,35 +195,57 @@ func (s *Session) Fill(n int) {
 }
 
 // Output is what waits to be sent.
-func (s *Session) Output() []byte { return s.out[s.sent:] }
+func (s *Session) Output() []byte { return s.out.unsent() }
 
 // Sent says that the first n bytes of Output are gone.
 func (s *Session) Sent(n int) {
-	s.sent += n
+	s.out.sent += n
 	s.srv.stats.bytesOut.Add(int64(n))
-	s.remark()
+	s.out.remark(s.guest())
 	if s.inbox.ahead.Load() > 0 {
-		s.sentPushes(int64(len(s.out) - s.sent))
+		s.inbox.sent(int64(len(s.out.unsent())))
 	}
-	if s.sent < len(s.out) {
-		return
+	s.out.drop()
+}
+
+// guest says that the client has to authenticate and never has.
+func (s *Session) guest() bool { return !s.known && !s.srv.users.Open() }
+
+// Overflows says whether the client leaves more output unread than it may,
+// which is logged. Drivers ask after they sent what they could, and end the
+// client then.
+func (s *Session) Overflows() bool {
+	limits := s.srv.config.outputLimits.Load()
+	limit := limits[normalClients]
+	switch {
+	case s.guest():
+		limit = outputLimit{hard: guestUnreadBytes}
+	case s.subs.total() > 0:
+		limit = limits[pubsubClients]
 	}
-	s.sent = 0
-	s.out = s.out[:0]
-	if cap(s.out) > keepBytes {
-		s.out = nil
+	over := s.out.overflows(limit)
+	if over {
+		overflowed(s, int64(len(s.out.unsent())))
 	}
+	return over
+}
+
+// overflowed counts and logs that a client is ended because it is too slow.
+func overflowed(s *Session, unread int64) {
+	s.srv.overflows.Add(1)
+	s.srv.opts.Logger.Warn("client ended: it does not read what it is sent", "client", s.id, "address", s.peer, "unread_bytes", unread)
 }
 
 // Idle gives back the buffers of a session that needs input and has no
 // output. Drivers call it for clients that have been quiet for a while.
 func (s *Session) Idle() {
-	if s.phase != phaseReady || len(s.out) > 0 || s.pending {
+	if s.phase != phaseReady || len(s.out.buf) > 0 || s.pending {
 		return
 	}
 	s.in.Release()
 	s.next.words, s.next.args = nil, nil // they would keep what was just given back
-	s.out, s.held, s.units = nil, nil, nil
+	s.out.buf = nil
+	s.batch.release()
 	s.inbox.release()
 	if s.waiter.Load() == nil { // otherwise who serves it may be using these
 		s.call.Args = nil
@@ -271,3 +274,28 @@ func (s *Session) AsOf() firn.Timestamp { return s.asof }
 
 // Now implements Client.
 func (s *Session) Now() time.Time { return s.srv.opts.Now() }
+
+// Listens says whether the client waits for messages, rather than to be
+// answered: then its silence says nothing. It is safe on any goroutine.
+func (s *Session) Listens() bool { return s.subs.total() > 0 || s.monitoring.Load() }
+
+// Nudged says whether the session was nudged since Run last looked.
+func (s *Session) Nudged() bool { return s.inbox.nudged.Load() }
+
+// stopListening ends everything that makes others push to the session.
+func (s *Session) stopListening() {
+	s.subs.end()
+	if s.monitoring.Swap(false) {
+		s.srv.monitors.remove(&s.inbox)
+	}
+	s.srv.tracking.stop(&s.track)
+}
+
+// takeInbox puts what was pushed before into the reply: what follows says that
+// there will be no more of it. Inside EXEC's reply it has no place, and comes
+// after that.
+func takeInbox(c *command.Call) {
+	if s := sessionOf(c); !s.multi.on {
+		c.Reply.Buf = s.inbox.take(c.Reply.Buf)
+	}
+}

@@ -56,7 +56,7 @@ func TestNothingIsSlowWhenTheLogIsOff(t *testing.T) {
 func TestTimesInABatchAreTheCommandsOwn(t *testing.T) {
 	a, _ := NewPair(t, firn.Options{})
 	a.Run(t, "CONFIG SET slowlog-log-slower-than 60000000", "SET k 1", "APPEND k 2")
-	a.session.ended -= time.Hour // as if long had passed since
+	a.session.times.ended -= time.Hour // as if long had passed since
 	a.Run(t, "SET k 3")
 	Check(t, "SLOWLOG GET", a.Run(t, "SLOWLOG GET"), "*0\r\n")
 }

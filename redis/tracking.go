@@ -8,10 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 
@@ -32,24 +30,35 @@ type tracking struct {
 	maxKeys atomic.Int64  // tracking-table-max-keys; 0: any number
 
 	mu       sync.Mutex
-	clients  map[int64]*Session // those that track, by id
+	clients  map[int64]*tracker // those that track, by id
 	keys     map[string][]int64 // who has read a key
 	items    int                // ids in keys
-	prefixes map[string][]*Session
+	prefixes map[string][]*tracker
+
+	// other finds the client that invalidations are redirected to; nil: it has
+	// gone. subscribed says that it can be told with protocol 2, too.
+	other func(id int64) (to listener, subscribed bool)
 }
 
 // defaultTrackedKeys is Redis's default of tracking-table-max-keys.
 const defaultTrackedKeys = 1_000_000
 
-func (t *tracking) init(active *atomic.Int64) {
-	t.active = active
+func (t *tracking) init(active *atomic.Int64, other func(id int64) (listener, bool)) {
+	t.active, t.other = active, other
 	t.maxKeys.Store(defaultTrackedKeys)
-	t.clients = map[int64]*Session{}
+	t.clients = map[int64]*tracker{}
 	t.keys = map[string][]int64{}
-	t.prefixes = map[string][]*Session{}
+	t.prefixes = map[string][]*tracker{}
 }
 
-// trackerState is what one session tracks. Only the session changes it, but
+// tracker is a client that may track.
+type tracker struct {
+	id int64
+	to listener // the client
+	trackerState
+}
+
+// trackerState is what one client tracks. Only the client changes it, but
 // for broken, and under the lock of tracking; so it may read without.
 type trackerState struct {
 	on       bool
@@ -61,7 +70,7 @@ type trackerState struct {
 	prefixes []string
 	broken   bool // the client that redirect names is gone
 
-	caching bool // CLIENT CACHING was said; the session's own
+	caching bool // CLIENT CACHING was said; the client's own
 }
 
 // counts are the clients that track, the keys that are remembered, how often,
@@ -72,12 +81,12 @@ func (t *tracking) counts() (clients, keys, items, prefixes int) {
 	return len(t.clients), len(t.keys), t.items, len(t.prefixes)
 }
 
-// start makes a session track, with what it has asked for added to what it
+// start makes a client track, with what it has asked for added to what it
 // tracks already.
-func (t *tracking) start(s *Session, want trackerState) {
+func (t *tracking) start(s *tracker, want trackerState) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	state := &s.track
+	state := &s.trackerState
 	if !state.on {
 		t.clients[s.id] = s
 		t.active.Add(1)
@@ -93,21 +102,21 @@ func (t *tracking) start(s *Session, want trackerState) {
 	*state = want
 }
 
-// stop ends a session's tracking, if it does. What it has read is forgotten
+// stop ends a client's tracking, if it does. What it has read is forgotten
 // with the last client that tracks, or bit by bit.
-func (t *tracking) stop(s *Session) {
-	if !s.track.on {
+func (t *tracking) stop(s *tracker) {
+	if !s.on {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, prefix := range s.track.prefixes {
-		left := slices.DeleteFunc(t.prefixes[prefix], func(other *Session) bool { return other == s })
+	for _, prefix := range s.prefixes {
+		left := slices.DeleteFunc(t.prefixes[prefix], func(other *tracker) bool { return other == s })
 		if t.prefixes[prefix] = left; len(left) == 0 {
 			delete(t.prefixes, prefix)
 		}
 	}
-	s.track = trackerState{}
+	s.trackerState = trackerState{}
 	delete(t.clients, s.id)
 	if len(t.clients) == 0 {
 		t.keys, t.items = map[string][]int64{}, 0
@@ -115,40 +124,30 @@ func (t *tracking) stop(s *Session) {
 	t.active.Add(-1)
 }
 
-// readKeys notes the keys of a command that has read them, if the client
-// wants to know when they change.
-func (s *Session) readKeys(c *command.Call, e *command.Entry, args [][]byte) {
-	state := &s.track
+// wants says whether a command that was run has read keys which the client
+// wants to track.
+func (t *tracker) wants(e *command.Entry) bool {
 	switch {
-	case !state.on || state.bcast || !e.ReadsKeys() || s.asof != 0:
-		return
-	case state.optIn && !state.caching, state.optOut && state.caching:
-		return
+	case !t.on || t.bcast || !e.ReadsKeys():
+		return false
+	case t.optIn && !t.caching, t.optOut && t.caching:
+		return false
 	}
-	n := note{what: noteRead}
-	if snap, ok := c.R.(*firn.Snapshot); ok {
-		n.seen = snap.Timestamp()
-	}
-	var room [acl.UsualKeys]command.KeyUse
-	uses, _ := e.AppendKeyUses(room[:0], args)
-	for i := range uses {
-		s.outbox.add(n, uses[i].Key, nil)
+	return true
+}
+
+// ran ends what CLIENT CACHING said, after the command behind it.
+func (t *tracker) ran(e *command.Entry) {
+	if t.caching && !strings.HasPrefix(e.Full, "client|") {
+		t.caching = false
 	}
 }
 
-// ranTracked ends what CLIENT CACHING said, after the command behind it or
-// the transaction.
-func (s *Session) ranTracked(e *command.Entry) {
-	if s.track.caching && !s.multi.on && !strings.HasPrefix(e.Full, "client|") {
-		s.track.caching = false
-	}
-}
-
-// remember notes that a session has read a key.
-func (t *tracking) remember(s *Session, key []byte) {
+// remember notes that a client has read a key.
+func (t *tracking) remember(s *tracker, key []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !s.track.on {
+	if !s.on {
 		return
 	}
 	ids := t.keys[string(key)]
@@ -189,20 +188,20 @@ func (t *tracking) evict() {
 
 // invalidate tells those who have read a key that it is not what it was. by
 // has written it; nil: nobody who could have a copy.
-func (t *tracking) invalidate(key []byte, by *Session) {
+func (t *tracking) invalidate(key []byte, by *tracker) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.invalidateLocked(key, by)
 }
 
-func (t *tracking) invalidateLocked(key []byte, by *Session) {
+func (t *tracking) invalidateLocked(key []byte, by *tracker) {
 	ids, ok := t.keys[string(key)]
 	if !ok {
 		return
 	}
 	for _, id := range ids {
 		s := t.clients[id]
-		if s != nil && !s.track.bcast && !(s.track.noLoop && s == by) {
+		if s != nil && !s.bcast && !(s.noLoop && s == by) {
 			t.tellLocked(s, [][]byte{key})
 		}
 	}
@@ -212,7 +211,7 @@ func (t *tracking) invalidateLocked(key []byte, by *Session) {
 
 // broadcast tells those who track prefixes which keys were written, each
 // prefix at once.
-func (t *tracking) broadcast(keys [][]byte, by *Session) {
+func (t *tracking) broadcast(keys [][]byte, by *tracker) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, prefix := range slices.Sorted(maps.Keys(t.prefixes)) {
@@ -229,7 +228,7 @@ func (t *tracking) broadcast(keys [][]byte, by *Session) {
 		}
 		slices.SortFunc(found, bytes.Compare)
 		for _, s := range t.prefixes[prefix] {
-			if !(s.track.noLoop && s == by) {
+			if !(s.noLoop && s == by) {
 				t.tellLocked(s, found)
 			}
 		}
@@ -246,22 +245,22 @@ func (t *tracking) flush() {
 	t.keys, t.items = map[string][]int64{}, 0
 }
 
-// tellLocked sends a session, or the one that it redirects to, the keys that
+// tellLocked sends a client, or the one that it redirects to, the keys that
 // it must not use any more; nil: all keys.
-func (t *tracking) tellLocked(s *Session, keys [][]byte) {
-	to := s
-	if id := s.track.redirect; id != 0 {
-		if to = s.srv.clients.find(id); to == nil {
+func (t *tracking) tellLocked(s *tracker, keys [][]byte) {
+	to, subscribed := s.to, false
+	if s.redirect != 0 {
+		if to, subscribed = t.other(s.redirect); to == nil {
 			t.brokenLocked(s)
 			return
 		}
 	}
-	w := resp.Writer{Proto: to.protocol()}
+	w := resp.Writer{Proto: to.Protocol()}
 	switch {
 	case w.Proto == 3:
 		w.Push(2)
 		w.BulkString("invalidate")
-	case to != s && to.subs.total() > 0:
+	case to != s.to && subscribed:
 		w.Push(3)
 		w.BulkString("message")
 		w.BulkString(invalidateChannel)
@@ -279,34 +278,34 @@ func (t *tracking) tellLocked(s *Session, keys [][]byte) {
 	to.Push(w.Buf)
 }
 
-// brokenLocked tells a session that nobody is there any more to whom it
+// brokenLocked tells a client that nobody is there any more to whom it
 // redirects.
-func (t *tracking) brokenLocked(s *Session) {
-	s.track.broken = true
-	if s.protocol() != 3 {
+func (t *tracking) brokenLocked(s *tracker) {
+	s.broken = true
+	if s.to.Protocol() != 3 {
 		return
 	}
 	w := resp.Writer{Proto: 3}
 	w.Push(2)
 	w.BulkString("tracking-redir-broken")
-	w.Int(s.track.redirect)
-	s.Push(w.Buf)
+	w.Int(s.redirect)
+	s.to.Push(w.Buf)
 }
 
 // shown is what CLIENT LIST shows: flags, and the client that is
 // redirected to, -1 without tracking.
-func (t *tracking) shown(s *Session) (flags string, redirect int64) {
+func (t *tracking) shown(s *tracker) (flags string, redirect int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !s.track.on {
+	if !s.on {
 		return "", -1
 	}
 	flags = "t"
-	if s.track.broken {
+	if s.broken {
 		flags += "R"
 	}
-	if s.track.bcast {
+	if s.bcast {
 		flags += "B"
 	}
-	return flags, s.track.redirect
+	return flags, s.redirect
 }

@@ -45,7 +45,7 @@ const (
 
 // park makes the session wait for what a command wants. It is called in the
 // transaction in which the command found nothing.
-func (s *Session) park(u *unit, want *command.Wait) {
+func park(s *Session, u *unit, want *command.Wait) {
 	args := want.Args
 	if args == nil {
 		args = u.args
@@ -62,7 +62,7 @@ func (s *Session) park(u *unit, want *command.Wait) {
 }
 
 // unpark ends the wait of a session that does not want the reply any more.
-func (s *Session) unpark() {
+func unpark(s *Session) {
 	if w := s.waiter.Load(); w != nil {
 		w.end(nil)
 		s.waiter.Store(nil)
@@ -71,12 +71,12 @@ func (s *Session) unpark() {
 
 // parked says whether the session waits for a key. If the wait is over, it
 // takes the reply.
-func (s *Session) parked() bool {
+func parked(s *Session) bool {
 	w := s.waiter.Load()
 	if w == nil || w.state.Load() != waiterAnswered {
 		return w != nil
 	}
-	s.out = append(s.out, w.reply...)
+	s.out.buf = append(s.out.buf, w.reply...)
 	if w.wrote != 0 {
 		s.last = w.wrote
 	}
@@ -87,7 +87,7 @@ func (s *Session) parked() bool {
 // Waits says that the client waits for the server, and not the other way
 // round: that it is silent does not mean that it is idle.
 func (s *Session) Waits() bool {
-	return s.waiter.Load() != nil || s.paused.Load()
+	return s.waiter.Load() != nil || s.paused.held.Load()
 }
 
 // Served says that the session waited for a key, and that a transaction has
@@ -95,13 +95,6 @@ func (s *Session) Waits() bool {
 func (s *Session) Served() bool {
 	w := s.waiter.Load()
 	return w != nil && w.state.Load() != waiterParked
-}
-
-// nudge has the driver run the session again, on any goroutine.
-func (s *Session) nudge() {
-	if !s.inbox.nudged.Swap(true) {
-		s.Nudge()
-	}
 }
 
 // end ends the wait with a reply, or, if that is nil, without one. It is
@@ -120,7 +113,7 @@ func (w *waiter) end(reply func(*resp.Writer)) bool {
 	w.leave()
 	w.state.Store(waiterAnswered)
 	if reply != nil {
-		w.session.nudge()
+		w.session.inbox.wake()
 	}
 	return true
 }
@@ -153,7 +146,7 @@ func (w *waiter) serve(key string, tx *firn.Tx) (attempt, error) {
 		return attemptNothing, err
 	}
 	noted := len(w.session.outbox.notes)
-	reply, found, err := w.session.runAgain(&w.unit, w.argsFor(key), tx)
+	reply, found, err := w.runAgain(w.argsFor(key), tx)
 	if !found {
 		return attemptNothing, nil
 	}
@@ -188,7 +181,7 @@ func (w *waiter) decide(err error) {
 	if err != nil {
 		w.session.outbox.clear()
 	}
-	w.session.deliver() // also if the client has gone: it has changed keys
+	w.session.srv.deliver(&w.session.outbox, &w.session.track) // also if the client has gone: it has changed keys
 	if w.session.waiter.Load() != w {
 		return // the client has gone, or its own batch has failed as well
 	}
@@ -196,11 +189,12 @@ func (w *waiter) decide(err error) {
 		w.reply, w.wrote = w.session.fail(nil, &w.unit, err), 0
 	}
 	w.state.Store(waiterAnswered)
-	w.session.nudge()
+	w.session.inbox.wake()
 }
 
 // runAgain runs a command that waited. found is false if it goes on waiting.
-func (s *Session) runAgain(u *unit, args [][]byte, tx *firn.Tx) (reply []byte, found bool, err error) {
+func (w *waiter) runAgain(args [][]byte, tx *firn.Tx) (reply []byte, found bool, err error) {
+	s, u := w.session, &w.unit
 	c := s.callFor(u, args, tx, tx, nil)
 	c.Waited, c.Patience = true, command.ParksNow
 	err = u.cmd.Run(c)
@@ -216,34 +210,13 @@ func (s *Session) runAgain(u *unit, args [][]byte, tx *firn.Tx) (reply []byte, f
 	return reply, found, nil
 }
 
-func clientUnblock(c *command.Call) error {
-	const unblocked = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
-	srv, failing := sessionOf(c).srv, false
+// patience is what a command may do that finds nothing.
+func patience(s *Session, u *unit, tx *firn.Tx) command.Patience {
 	switch {
-	case len(c.Args) > 2:
-		return command.ErrSubcommand(c)
-	case len(c.Args) == 2 && command.Is(c.Args[1], "ERROR"):
-		failing = true
-	case len(c.Args) == 2 && !command.Is(c.Args[1], "TIMEOUT"):
-		return resp.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+	case u.cmd.Flags&command.Blocks == 0 || s.multi.on || s.asof != 0:
+		return command.RepliesAtOnce
+	case tx == nil:
+		return command.ParksLater
 	}
-	id, ok := resp.ParseInt(c.Args[0])
-	if !ok {
-		return command.ErrNotInteger
-	}
-	done := false
-	if other := srv.clients.find(id); other != nil {
-		if w := other.waiter.Load(); w != nil {
-			reply := w.nothing
-			if failing {
-				reply = func(out *resp.Writer) { out.Error(unblocked) }
-			}
-			done = w.end(reply)
-		}
-	}
-	if done && failing {
-		srv.stats.countError(unblocked)
-	}
-	command.ReplyFlag(c, done)
-	return nil
+	return command.ParksNow
 }

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
@@ -28,18 +27,12 @@ var watchCommands = []command.Command{
 	},
 }
 
-// watched is a key of a database.
-type watched struct {
-	db  int
-	key string
-}
-
 func watchKeys(c *command.Call) error {
 	s := sessionOf(c)
 	if s.multi.on {
 		return resp.Error("ERR WATCH inside MULTI is not allowed")
 	}
-	if len(s.watch)+len(c.Args) > maxWatched {
+	if len(s.multi.watch)+len(c.Args) > maxWatched {
 		return resp.Error("ERR too many watched keys")
 	}
 	for _, key := range c.Args {
@@ -47,12 +40,12 @@ func watchKeys(c *command.Call) error {
 		if err != nil {
 			return err
 		}
-		if s.watch == nil {
-			s.watch = make(map[watched]keyspace.KeyState)
+		if s.multi.watch == nil {
+			s.multi.watch = make(map[watched]keyspace.KeyState)
 		}
 		w := watched{c.DB, string(key)}
-		if _, ok := s.watch[w]; !ok { // what was seen first counts
-			s.watch[w] = state
+		if _, ok := s.multi.watch[w]; !ok { // what was seen first counts
+			s.multi.watch[w] = state
 		}
 	}
 	c.Reply.Simple("OK")
@@ -60,24 +53,7 @@ func watchKeys(c *command.Call) error {
 }
 
 func watchNone(c *command.Call) error {
-	sessionOf(c).unwatch()
+	sessionOf(c).multi.watch = nil
 	c.Reply.Simple("OK")
 	return nil
-}
-
-func (s *Session) unwatch() { s.watch = nil }
-
-// watchedChanged says whether a watched key is not as WATCH found it.
-func (s *Session) watchedChanged(r firn.Reader) (bool, error) {
-	v := s.call.At(r)
-	for w, before := range s.watch {
-		now, err := v.KeyState(w.db, []byte(w.key))
-		if err != nil {
-			return false, err
-		}
-		if now.ChangedSince(before) {
-			return true, nil
-		}
-	}
-	return false, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/hll"
+	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
@@ -23,6 +24,19 @@ const (
 	errATReads   = resp.Error("READONLY AT runs read commands only")
 	errInternal  = resp.Error("ERR internal error")
 )
+
+// errMonitor refuses data to a client that looks on, in Redis's words.
+const errMonitor = resp.Error("ERR Replica can't interact with the keyspace")
+
+// errSubscriber refuses a command to a client of protocol 2 that listens: a
+// message could not be told from its reply.
+func errSubscriber(cmd *command.Entry) error {
+	return resp.Error("ERR Can't execute '" + cmd.Full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
+}
+
+// errDebug refuses DEBUG, in Redis's words.
+const errDebug = resp.Error("ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it " +
+	"from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.")
 
 // wire is the only place where an error becomes text for a client. What is
 // not for clients is "ERR internal error" to them, and known is false: it

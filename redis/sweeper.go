@@ -1,38 +1,25 @@
 package redis
 
 import (
-	"strconv"
+	"time"
 
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn/resp"
 )
 
-func eventsText(srv *Server) string { return keyspace.EventClass(srv.catalog.Events.Load()).String() }
-
-func setEvents(srv *Server, value string) error {
-	classes, ok := keyspace.ParseEvents(value)
-	if !ok {
-		return resp.Error("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
+// sample is the counters now.
+func (srv *Server) sample() rateSample {
+	now := rateSample{at: srv.opts.Now(), read: srv.stats.bytesIn.Load(), wrote: srv.stats.bytesOut.Load()}
+	for _, e := range srv.table.Numbered {
+		now.calls += e.Calls.Load()
 	}
-	srv.catalog.Events.Store(uint32(classes))
-	return nil
+	return now
 }
 
-// publishEvent tells of an event in the channels that are switched on.
-func (srv *Server) publishEvent(db int, class keyspace.EventClass, event string, key []byte) {
-	on := keyspace.EventClass(srv.catalog.Events.Load())
-	if on&class == 0 || srv.pubsub.idle() {
-		return
-	}
-	number := strconv.Itoa(db)
-	if on&keyspace.EventKeyspace != 0 {
-		channel := append([]byte("__keyspace@"+number+"__:"), key...)
-		srv.pubsub.publish(&srv.pubsub.channels, channel, []byte(event))
-	}
-	if on&keyspace.EventKeyevent != 0 {
-		srv.pubsub.publish(&srv.pubsub.channels, []byte("__keyevent@"+number+"__:"+event), key)
-	}
+// swept is called after each look of the sweeper, and says how long it took.
+func (srv *Server) swept(took time.Duration) {
+	now := srv.sample()
+	srv.stats.rates.perSecond(now)
+	srv.latency.add("expire-cycle", now.at, took)
 }
 
 // expired tells that the sweeper has ended a key, or, if not whole, fields of
