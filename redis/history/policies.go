@@ -22,7 +22,7 @@ var policyCommands = []command.Command{
 	{
 		Name: "CONFIG", Flags: command.Local | command.Admin | command.OnWorker | command.OwnName,
 		Since: "0.1.0", Complexity: "O(n), n the policies",
-		Summary: "Lists the policies that are set, and the global one first, set or not.",
+		Summary: "Lists the policies that are set and since when, and the global one first, set or not: since 0 is that of --retention.",
 		Run:     historyConfig,
 	},
 	{
@@ -43,7 +43,7 @@ var policyCommands = []command.Command{
 	{
 		Name: "POLICY", Args: "key", Min: 1, Flags: command.Local | command.OnWorker | command.OwnName, Keys: command.FirstKey(command.Looks),
 		Since: "0.1.0", Complexity: "O(1)",
-		Summary: "Returns which policy holds for a key, which tier it is set for, and the oldest moment that the key can be read at. The key need not exist.",
+		Summary: "Returns which policy holds for a key, which tier it is set for and since when, and the oldest moment that the key can be read at. The key need not exist.",
 		Run:     historyPolicy,
 	},
 }
@@ -203,7 +203,7 @@ func groupNames(c *command.Call) (names map[string]string, err error) {
 }
 
 // policyFields is how many fields replyPolicy appends.
-const policyFields = 4
+const policyFields = 5
 
 // replyPolicy appends the fields that tell a policy and what it is set for.
 func replyPolicy(c *command.Call, p firn.Retention, tier firn.Scope, groupNames map[string]string) {
@@ -233,6 +233,7 @@ func replyPolicy(c *command.Call, p firn.Retention, tier firn.Scope, groupNames 
 	r.BulkString("enabled")
 	r.Bool(!p.Off)
 	command.ReplyField(r, "retention", kept)
+	command.ReplyNumber(r, "since", int(c.Store.RetentionSince(tier)))
 }
 
 func historyConfig(c *command.Call) error {
