@@ -183,3 +183,14 @@ func TestKeyInfo(t *testing.T) {
 	clock.advance(time.Minute)
 	Check(t, "expired", a.Run(t, "KEYINFO k", "KEYINFO nosuch"), "$-1\r\n$-1\r\n")
 }
+
+func TestFollowNeedsTheRightToReadAllKeys(t *testing.T) {
+	a, b, _ := clockedPair(t, 0)
+	a.Run(t, "SET secret x", "RENAME secret k", "ACL SETUSER bob on >pw ~k +@all", "ACL SETUSER eve on >pw ~* +@all")
+	if got := b.Run(t, "AUTH bob pw", "HISTORY GET k FOLLOW"); !strings.HasPrefix(got, "+OK\r\n-NOPERM FOLLOW ") {
+		t.Errorf("of some keys: got %q, want NOPERM", got)
+	}
+	if got := b.Run(t, "AUTH eve pw", "HISTORY GET k FOLLOW"); !strings.HasPrefix(got, "+OK\r\n*2\r\n") {
+		t.Errorf("of all keys: got %q, want both events", got)
+	}
+}

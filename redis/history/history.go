@@ -18,11 +18,12 @@ var historyCommands = []command.Command{
 		Summary: "A container for commands about what keys were.",
 		Sub: slices.Concat([]command.Command{
 			{
-				Name: "GET", Args: "key [SINCE when] [UNTIL when] [LIMIT n] [REV] [VALUES]", Min: 1, Max: -1,
+				Name: "GET", Args: "key [SINCE when] [UNTIL when] [LIMIT n] [REV] [VALUES] [FOLLOW]", Min: 1, Max: -1,
 				Flags: command.ReadOnly | command.OnWorker | command.OwnName, Keys: command.FirstKey(command.Reads),
 				Since: "0.1.0", Complexity: "O(n), n the versions that are returned; with VALUES the elements of each",
 				Summary: "Returns what happened to a key, oldest first, its deletions included; with VALUES its state then, as HISTORY GETAT shows it. " +
-					"FLUSHDB and SWAPDB are there where the key came or went by them.",
+					"FLUSHDB and SWAPDB are there where the key came or went by them. What RENAME, COPY, MOVE or RESTORE made says where it came from; " +
+					"with FOLLOW that key's history comes before, and each event says whose it is.",
 				Run: historyGet,
 			},
 			{
@@ -49,6 +50,9 @@ var historyCommands = []command.Command{
 	},
 }
 
+// errFollow is for those who may not read every key: sources are not named.
+const errFollow = resp.Error("NOPERM FOLLOW reads the keys that a key came from, and needs the right to read all keys")
+
 func parseHistoryQuery(c *command.Call) (q keyspace.HistoryQuery, err error) {
 	q.Until = c.Client.AsOf()
 	for rest := c.Args[1:]; len(rest) > 0; {
@@ -59,6 +63,13 @@ func parseHistoryQuery(c *command.Call) (q keyspace.HistoryQuery, err error) {
 			continue
 		case command.Is(rest[0], "VALUES"):
 			q.Values = true
+			rest = rest[1:]
+			continue
+		case command.Is(rest[0], "FOLLOW"):
+			if !c.Client.ReadsAnyKey(c) {
+				return q, errFollow
+			}
+			q.Follow = true
 			rest = rest[1:]
 			continue
 		case len(rest) == 1:
@@ -115,49 +126,82 @@ func readableMoment(c *command.Call, when []byte) (firn.Timestamp, error) {
 	})
 }
 
+// told is an event as HISTORY GET shows it.
+type told struct {
+	keyspace.Event
+	who  firn.Author
+	name []byte // the database and the key, as in 0:name; nil without FOLLOW
+}
+
 func historyGet(c *command.Call) error {
 	q, err := parseHistoryQuery(c)
 	if err != nil {
 		return err
 	}
-	var found []keyspace.Event
-	var authors []firn.Author // of each
+	var found []told
 	err = c.Present(func(v *keyspace.View) error {
 		h, err := keyspace.NewChronicle(v)
 		if err != nil {
 			return err
 		}
 		var failed error
-		err = h.Each(c.Args[0], &q, func(e *keyspace.Event) bool {
-			var who firn.Author
+		tell := func(e *keyspace.Event, name []byte) bool {
+			one := told{Event: *e, name: name}
 			if e.Doc != nil {
-				who, failed = v.R.Author(e.Doc)
+				one.who, failed = v.R.Author(e.Doc)
 			}
-			found, authors = append(found, *e), append(authors, who)
+			found = append(found, one)
 			return failed == nil
-		})
+		}
+		if q.Follow {
+			return errors.Join(follow(h, c.Args[0], q, tell), failed)
+		}
+		err = h.Each(c.Args[0], &q, func(e *keyspace.Event) bool { return tell(e, nil) })
 		return errors.Join(err, failed)
 	})
 	if err != nil {
 		return err
 	}
+	if q.Follow && !q.Newest {
+		slices.Reverse(found)
+		if q.Limit > 0 {
+			found = found[:min(len(found), q.Limit)]
+		}
+	}
 	c.Reply.Array(len(found))
 	for i := range found {
-		if err := replyEvent(c, &found[i], &authors[i], q.Values); err != nil {
+		if err := replyEvent(c, &found[i], q.Values); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// follow tells what happened to a key and to those that it came from, the
+// newest first. The oldest are found last, so those are all wanted.
+func follow(h *keyspace.Chronicle, key []byte, q keyspace.HistoryQuery, tell func(*keyspace.Event, []byte) bool) error {
+	if !q.Newest {
+		q.Newest, q.Limit = true, 0
+	}
+	return h.Follow(key, q, func(db int, key []byte, e *keyspace.Event) bool {
+		return tell(e, keyspace.OriginKey(db, key))
+	})
+}
+
 // replyEvent appends the map of one event.
-func replyEvent(c *command.Call, e *keyspace.Event, who *firn.Author, values bool) error {
-	r := &c.Reply
+func replyEvent(c *command.Call, e *told, values bool) error {
+	r, from := &c.Reply, e.From()
 	fields := 7 + authorFields
-	if values {
-		fields++
+	for _, there := range [...]bool{values, from != nil, e.name != nil} {
+		if there {
+			fields++
+		}
 	}
 	r.Map(fields)
+	if e.name != nil {
+		r.BulkString("key")
+		r.Bulk(e.name)
+	}
 	r.BulkString("ts")
 	r.Int(int64(e.Ts))
 	r.BulkString("version")
@@ -172,7 +216,11 @@ func replyEvent(c *command.Call, e *keyspace.Event, who *firn.Author, values boo
 	r.Int(orMinusOne(e.Key.Expires))
 	r.BulkString("deleted")
 	r.Bool(e.Deleted)
-	replyAuthor(c, *who)
+	if from != nil {
+		r.BulkString("from")
+		r.Bulk(from)
+	}
+	replyAuthor(c, e.who)
 	if !values {
 		return nil
 	}
@@ -185,7 +233,7 @@ func replyEvent(c *command.Call, e *keyspace.Event, who *firn.Author, values boo
 		r.Bulk(e.Key.Value)
 		return nil
 	}
-	return replyThen(c, e)
+	return replyThen(c, &e.Event)
 }
 
 // replyThen appends the state that a key had by an event. A version that its

@@ -49,7 +49,7 @@ func historyRevert(c *command.Call) error {
 	if !there {
 		return c.Clear(&s)
 	}
-	next.Created = s.Key.Created
+	next.Created, next.Origin = s.Key.Created, nil
 	if keyspace.Expired(next.Expires, c.Now()) {
 		next.Expires = 0
 	}

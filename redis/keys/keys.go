@@ -173,6 +173,7 @@ func rename(c *command.Call, ifAbsent bool) error {
 // may have to know longer what it was.
 func moveTo(c *command.Call, from, to *keyspace.Slot, left, came string) (err error) {
 	moved := from.Key
+	moved.Origin = from.Origin()
 	if moved.Kind != keyspace.KindString && policyOf(c, from) != policyOf(c, to) {
 		if moved.UID, err = keyspace.CopyElements(c.View, c.R, &moved); err != nil {
 			return err
@@ -259,7 +260,7 @@ func copyKey(c *command.Call) error {
 		return nil
 	}
 	next := from.Key
-	next.Created = 0
+	next.Created, next.Origin = 0, from.Origin()
 	if next.Kind != keyspace.KindString {
 		if next.UID, err = keyspace.CopyElements(c.View, c.R, &from.Key); err != nil {
 			return err

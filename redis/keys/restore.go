@@ -102,7 +102,7 @@ func replaceWith(c *command.Call, s *keyspace.Slot, v *rdb.Value, expires int64)
 		ended = next.Kind != keyspace.KindString && next.Length == 0 && next.Kind != keyspace.KindStream
 	}
 	if !ended {
-		next.Created, next.Expires = s.Key.Created, expires
+		next.Created, next.Expires, next.Origin = s.Key.Created, expires, keyspace.DumpOrigin(c.Args[2])
 		err = c.Write(s, next)
 		c.Notify(keyspace.EventGeneric, "restore", c.Args[0])
 		return err

@@ -180,6 +180,7 @@ type HistoryQuery struct {
 	Limit        int            // 0: all
 	Newest       bool           // newest first
 	Values       bool
+	Follow       bool // on into the histories of keys that the key came from
 }
 
 // KeyspacesOf are the keyspaces that were made for a database, as far as is

@@ -20,6 +20,14 @@ func TestKeyDocHasTheDocumentedBytes(t *testing.T) {
 	}
 }
 
+func TestKeyDocOfAnOriginHasTheDocumentedBytes(t *testing.T) {
+	got := NewKeyDoc("RENAME", &KeyDoc{Kind: KindString, Version: 1, Created: 1, Value: []byte{}, Origin: OriginKey(0, []byte("k"))})
+	want := []byte("\x9a\x01\xa6RENAME\x01\x01\x00\x00\x00\x00\xc4\x00\xc4\x030:k")
+	if !bytes.Equal(got, want) {
+		t.Errorf("got % x\nwant % x", got, want)
+	}
+}
+
 // keyDocSeeds have every length of every element.
 func keyDocSeeds() [][]byte {
 	var seeds [][]byte
@@ -30,6 +38,9 @@ func keyDocSeeds() [][]byte {
 	for _, n := range []int{0, 1, 255, 256, 65535, 65536} {
 		k := KeyDoc{Kind: KindString, Version: 1, Length: int64(n), Value: bytes.Repeat([]byte{0xff}, n)}
 		seeds = append(seeds, NewKeyDoc("AN OPERATION OF MORE THAN 31 BYTES", &k))
+		if k.Origin = bytes.Repeat([]byte{'o'}, n); n > 0 {
+			seeds = append(seeds, NewKeyDoc("RENAME", &k))
+		}
 	}
 	return seeds
 }
@@ -65,7 +76,8 @@ func FuzzKeyDoc(f *testing.F) {
 			f.Add(seed)
 		}
 	}
-	f.Add([]byte("\x99\x01\xa3SET\xcc\x01\x00\x00\x02\x00\x00\xc4\x02hi")) // version in a longer form
+	f.Add([]byte("\x9a\x01\xa3SET\x01\x00\x00\x02\x00\x00\xc4\x02hi\xc4\x00")) // an empty origin
+	f.Add([]byte("\x99\x01\xa3SET\xcc\x01\x00\x00\x02\x00\x00\xc4\x02hi"))     // version in a longer form
 	f.Fuzz(func(t *testing.T, b []byte) {
 		k, ok := decodeKeyDoc(b)
 		expires := keyDocExpiry(b)
