@@ -4,12 +4,12 @@
 // A rule is a function from one [Source] to its problems, or from all of them
 // where one file is not enough. [Read] collects the sources and [Check] runs
 // every rule; the package's test does both, so `go test` is what enforces
-// them. Rules look at syntax only, never at types: a rule that needs more
-// belongs into a linter.
+// them. Rules look at syntax only; those about a package as a whole, a [Room],
+// look at types, too. A rule that needs more belongs into a linter.
 //
 // The rules, by file: layers.go has who may import whom, shape.go how long
-// things may get, words.go what may not be said, commands.go where a command
-// is named.
+// things may get, rooms.go how large a package may be inside, words.go what may
+// not be said, commands.go where a command is named.
 package tidy
 
 import (

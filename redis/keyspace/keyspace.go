@@ -163,12 +163,12 @@ func (v *View) OpenIn(db int, key []byte) (Slot, error) {
 		return Slot{}, err
 	}
 	s := Slot{ID: v.keyID(space, key), Name: key, Db: db}
-	doc, err := v.edit(&s)
+	doc, err := edit(v, &s)
 	if err != nil {
 		return s, err
 	}
 	if doc == nil {
-		s.version, err = v.formerNumber(db, key, since)
+		s.version, err = formerNumber(v, db, key, since)
 		return s, err
 	}
 	k, err := ParseKeyDoc(doc)
@@ -179,13 +179,13 @@ func (v *View) OpenIn(db int, key []byte) (Slot, error) {
 		s.Key, s.Live = k, true
 	}
 	s.lapsed = !doc.Deleted && !s.Live
-	v.number(&s, doc, &k)
+	number(v, &s, doc, &k)
 	return s, nil
 }
 
 // edit is the newest version of a slot's document; nil if there never was one.
 // In a transaction the look-up is the one that writing needs.
-func (v *View) edit(s *Slot) (doc *firn.Document, err error) {
+func edit(v *View, s *Slot) (doc *firn.Document, err error) {
 	if v.Tx == nil { // the command may have to wait, and runs in a transaction then
 		doc, err = v.R.Last(v.Keys, s.ID)
 		if err == firn.ErrNotFound {

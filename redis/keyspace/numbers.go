@@ -23,7 +23,7 @@ import (
 
 // number notes which version the slot's next one follows, where doc is the
 // newest.
-func (v *View) number(s *Slot, doc *firn.Document, k *KeyDoc) {
+func number(v *View, s *Slot, doc *firn.Document, k *KeyDoc) {
 	s.version = k.Version
 	switch {
 	case v.Tx != nil && doc.TS == v.Tx.Timestamp():
@@ -50,11 +50,11 @@ type formerReigns struct {
 
 // formerNumber is the number of the last thing that happened to a key in the
 // database before the present keyspace, shown since a moment; 0 if nothing did.
-func (v *View) formerNumber(db int, key []byte, since firn.Timestamp) (int64, error) {
+func formerNumber(v *View, db int, key []byte, since firn.Timestamp) (int64, error) {
 	if since == 0 || v.Tx == nil {
 		return 0, nil
 	}
-	former, err := v.formerReigns(db, since)
+	former, err := readFormerReigns(v, db, since)
 	if err != nil {
 		return 0, err
 	}
@@ -77,9 +77,9 @@ func (v *View) formerNumber(db int, key []byte, since firn.Timestamp) (int64, er
 	return 0, nil
 }
 
-// formerReigns reads them, once for all keys unless the present reign begins
+// readFormerReigns reads them, once for all keys unless the present reign begins
 // with the transaction that runs.
-func (v *View) formerReigns(db int, since firn.Timestamp) ([]reign, error) {
+func readFormerReigns(v *View, db int, since firn.Timestamp) ([]reign, error) {
 	if known := &v.Work.former; known.db == db && known.since == since {
 		return known.all, nil
 	}

@@ -380,7 +380,7 @@ func (w *sweep) endAll(tx *firn.Tx, due []firn.Item) (done []swept, err error) {
 		}
 		k.Origin = nil
 		at := Slot{ID: []byte(doc.ID), Key: k, Live: true, version: k.Version}
-		if _, err := v.edit(&at); err != nil {
+		if _, err := edit(v, &at); err != nil {
 			return nil, err
 		}
 		whole := k.Ended(now)
