@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -274,112 +273,5 @@ func (s *Store) Bounds() Bounds {
 	return Bounds{Began: s.state.Created(), Oldest: oldest, Newest: max(s.head.Newest(), oldest), Incarnation: s.incarnation}
 }
 
-// Stats are figures about a store since it was opened.
-type Stats struct {
-	Path       string
-	Durability Durability
-
-	Groups, FailedGroups int64 // commits of the file, and those that failed
-	Commits, Rows        int64 // transactions that wrote, and their rows
-	Waiting              int   // transactions in the queue
-
-	HeadDocuments, HeadRanges int   // what is in memory
-	HeadBytes, HeadBudget     int64 // its size and the most it may be
-	TailEntries               int   // index entries not merged yet
-	TailBytes                 int64
-	Merged                    Timestamp // everything up to here is merged
-
-	WALBytes        int64 // the write-ahead log's file now
-	WALWrittenBytes int64 // written to it in all
-	WALMaxBytes     int64 // its bound
-	WALOverruns     int64 // times that it has grown past it
-	WALLostCommits  int64 // found behind damage in it when the store was opened
-	LockWaits       int64 // times that writes have waited for another process's lock
-	Checkpoints     int64
-	VacuumedBytes   int64 // returned to the file system
-
-	Compactions, FailedCompactions int64         // passes of the compactor, see Compact
-	CompactionError                string        // of the last pass; empty if it went well
-	CompactionTime                 time.Duration // that the last pass took
-	CompactionLag                  time.Duration // how far it is behind the horizons
-	Compacted                      int64         // versions deleted
-	HistoryMaxBytes                int64         // 0: no bound
-	HistoryShortened               int64         // times that history was shortened to make room
-	HistoryFull                    bool          // the present alone is larger than HistoryMaxBytes
-
-	Policies   int       // that are set
-	Holds      int       // that have not expired
-	OldestHold Timestamp // the oldest moment that is held; 0: none
-}
-
-// walPageBytes is what a page of 4,096 bytes takes in the write-ahead log.
-const walPageBytes = 4096 + 24
-
-// Stats are the figures now.
-func (s *Store) Stats() Stats {
-	w, head := s.writer.Stats(), s.head.Size()
-	_, tail := s.tail.Size()
-	stats := Stats{
-		Path:            s.engine.Path(),
-		Durability:      s.opts.Durability,
-		Groups:          w.Groups,
-		FailedGroups:    w.FailedGroups,
-		Commits:         w.Commits,
-		Rows:            w.Rows,
-		Waiting:         w.Waiting,
-		HeadDocuments:   head.Documents,
-		HeadRanges:      head.Ranges,
-		HeadBytes:       head.Bytes,
-		HeadBudget:      s.opts.Memory,
-		TailEntries:     tail.Entries,
-		TailBytes:       tail.Bytes,
-		Merged:          s.tail.Watermark(),
-		WALBytes:        s.engine.WALBytes(),
-		WALWrittenBytes: w.WALPages * walPageBytes,
-		WALMaxBytes:     s.opts.WALMaxBytes,
-		WALOverruns:     w.WALOverruns,
-		WALLostCommits:  s.engine.Damage().Commits,
-		LockWaits:       w.LockWaits,
-		Checkpoints:     w.Checkpoints,
-		VacuumedBytes:   w.Vacuumed * pageBytes,
-		HistoryMaxBytes: s.opts.HistoryMaxBytes,
-	}
-	s.addCompaction(&stats)
-	return stats
-}
-
-// addCompaction adds what is forgotten, and what is kept.
-func (s *Store) addCompaction(stats *Stats) {
-	c := s.compactor.Stats()
-	stats.Compactions, stats.FailedCompactions, stats.Compacted = c.Passes, c.Failed, c.Rows
-	stats.CompactionTime, stats.CompactionLag = c.Last.Elapsed, c.Behind
-	stats.HistoryShortened, stats.HistoryFull = c.Shortened, c.Full
-	if c.Err != nil {
-		stats.CompactionError = c.Err.Error()
-	}
-	stats.Policies = s.state.Policies()
-	for _, h := range s.Holds() {
-		if stats.Holds++; stats.Holds == 1 || h.At < stats.OldestHold {
-			stats.OldestHold = h.At
-		}
-	}
-}
-
-// Space is how large the file is, and how much of it is free for what is
-// written next.
-func (s *Store) Space() (fileBytes, freeBytes int64, err error) {
-	if s.closed.Load() {
-		return 0, 0, ErrClosed
-	}
-	return s.space()
-}
-
-func (s *Store) space() (fileBytes, freeBytes int64, err error) {
-	session, err := s.engine.Session()
-	if err != nil {
-		return 0, 0, err
-	}
-	defer session.Close()
-	space, err := session.Space()
-	return space.Pages * space.PageBytes, space.FreePages * space.PageBytes, err
-}
+// pageBytes is the size of the file's pages.
+const pageBytes = 4096

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/firndb/firn/schema"
 )
 
 // upkeep is the long work on the whole file that callers wait for: Prune,
@@ -71,4 +73,57 @@ func upkeepError(ctx context.Context, err error) error {
 func (s *Store) EndMaintenance() {
 	s.upkeep.stop()
 	s.copying.stop()
+}
+
+// copying is the backup that is under way.
+type copying struct {
+	target schema.Options // of the copies; zero but in tests
+
+	mu     sync.Mutex
+	ended  bool // the store closes
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed at the end of the backup; nil: there is none
+}
+
+var errCopying = errors.New("another backup is under way")
+
+func (c *copying) begin(ctx context.Context) (_ context.Context, end func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended:
+		return nil, nil, ErrClosed
+	case c.done != nil:
+		return nil, nil, errCopying
+	}
+	ctx, c.cancel = context.WithCancelCause(ctx)
+	c.done = make(chan struct{})
+	return ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.cancel(nil)
+		close(c.done)
+		c.done = nil
+	}, nil
+}
+
+// stopped says that the store closes.
+func (c *copying) stopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
+// stop ends the backup that is under way, waits for it, and refuses others.
+func (c *copying) stop() {
+	c.mu.Lock()
+	c.ended = true
+	done := c.done
+	if done != nil {
+		c.cancel(ErrClosed)
+	}
+	c.mu.Unlock()
+	if done != nil {
+		<-done
+	}
 }

@@ -7,9 +7,6 @@ import (
 	"github.com/firndb/firn/writer"
 )
 
-// pageBytes is the size of the file's pages.
-const pageBytes = 4096
-
 // Vacuum returns the pages that were free when it was called to the file
 // system, and says how many bytes that were. It works in steps of a few ms, so
 // that writes go on, and then empties the write-ahead log; if a reader is in

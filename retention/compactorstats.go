@@ -63,3 +63,16 @@ func (s *State) behind() time.Duration {
 	}
 	return time.Duration(most) * time.Microsecond
 }
+
+// Report is what a pass of the compactor has done.
+type Report struct {
+	Rows    int64         // versions deleted
+	Walked  int64         // rows of the log that were looked at
+	Elapsed time.Duration // in all
+}
+
+func (r *Report) add(other Report) {
+	r.Rows += other.Rows
+	r.Walked += other.Walked
+	r.Elapsed += other.Elapsed
+}

@@ -19,17 +19,6 @@ const (
 	stepItems    = 256 // deleted between two looks at the clock
 )
 
-// sizes are the limits above. Tests have smaller ones.
-type sizes struct {
-	chunkRows             int
-	chunkWalk             int64
-	stepItems             int
-	busySlice, quietSlice time.Duration
-	orphanPage            int
-}
-
-var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage}
-
 // slice runs fn in a transaction on the write session, which should end soon
 // after until, and then leaves the writer to others if there are any.
 func (w *pass) slice(fn func(a schema.Appender, until time.Time) error) error {

@@ -171,3 +171,14 @@ func (w *pass) forgetAll(b condemned, whole bool, next *Progress) error {
 	}
 	return nil
 }
+
+// sizes are the limits above. Tests have smaller ones.
+type sizes struct {
+	chunkRows             int
+	chunkWalk             int64
+	stepItems             int
+	busySlice, quietSlice time.Duration
+	orphanPage            int
+}
+
+var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage}

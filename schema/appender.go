@@ -7,9 +7,6 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// ErrReadOnly means that the engine was opened with Options.ReadOnly.
-var ErrReadOnly = errors.New("schema: store is open read only")
-
 // appender is the one write session. All its statements are prepared once and
 // held: looking them up by text costs more than running them.
 type appender struct {
@@ -97,14 +94,6 @@ func (a *appender) close() error {
 	conn := a.conn
 	a.conn = nil
 	return conn.Close()
-}
-
-// run steps a held statement that returns no rows.
-func run(stmt *sqlite.Stmt) error {
-	if _, err := stmt.Step(); err != nil {
-		return err
-	}
-	return stmt.Reset()
 }
 
 func (a *appender) Begin() error { return a.beginWaiting(true) }

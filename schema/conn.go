@@ -157,3 +157,11 @@ func mapError(err error) error {
 	}
 	return fmt.Errorf("%w: %w", sentinel, err)
 }
+
+// run steps a held statement that returns no rows.
+func run(stmt *sqlite.Stmt) error {
+	if _, err := stmt.Step(); err != nil {
+		return err
+	}
+	return stmt.Reset()
+}

@@ -210,6 +210,3 @@ func (s *sized) run() error {
 	}
 	return err
 }
-
-// bytesOf is s as bytes, without a copy. They must not be changed.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"zombiezen.com/go/sqlite"
@@ -185,4 +186,16 @@ func (s *SQLite) release() error {
 func vfsURI(path, vfs string) string {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"vfs": {vfs}}.Encode()}
 	return u.String()
+}
+
+// resolve follows symbolic links, so that one store has one lock. A path that
+// cannot be followed is left to fail where it is opened.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return path
 }

@@ -21,11 +21,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
-
-// version is set by the linker.
-var version = "dev"
 
 func main() { os.Exit(run()) }
 
@@ -35,11 +31,6 @@ const (
 	exitUsage  = 2
 	exitSignal = 128 // plus the signal's number
 )
-
-// usageError is a mistake of whoever typed the command.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
 
 func run() int {
 	ctx, stop := untilSignal()
@@ -123,31 +114,4 @@ func moduleVersion(path string) string {
 		}
 	}
 	return "unknown"
-}
-
-// arguments makes a check of positional arguments a usage error.
-func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return usageError{err}
-		}
-		return nil
-	}
-}
-
-// fromEnvironment sets the flags that were not given from FIRN_ and their
-// names, upper case with underscores: FIRN_REQUIREPASS for --requirepass.
-func fromEnvironment(flags *pflag.FlagSet) error {
-	var failed error
-	flags.VisitAll(func(f *pflag.Flag) {
-		name := "FIRN_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		value, ok := os.LookupEnv(name)
-		if f.Changed || !ok || failed != nil {
-			return
-		}
-		if err := flags.Set(f.Name, value); err != nil {
-			failed = usageError{fmt.Errorf("%s: %w", name, err)}
-		}
-	})
-	return failed
 }
