@@ -32,7 +32,7 @@ func (s *Store) Backup(ctx context.Context, path string, at Timestamp, progress 
 		return ErrClosed
 	}
 	c := storefile.Copy{At: at, SameLine: true, Progress: progress, LeftOut: leftOut}
-	if err := s.copy(ctx, path, c); err != nil {
+	if err := copyFile(s, ctx, path, c); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	return nil
@@ -50,14 +50,14 @@ func (s *Store) Restore(ctx context.Context, path string, at Timestamp, progress
 		return ErrClosed
 	}
 	c := storefile.Copy{At: at, Progress: progress, LeftOut: leftOut}
-	if err := s.copy(ctx, path, c); err != nil {
+	if err := copyFile(s, ctx, path, c); err != nil {
 		return fmt.Errorf("restore to %s: %w", path, err)
 	}
 	return nil
 }
 
-// copy fills in what a copy is of, and makes it.
-func (s *Store) copy(ctx context.Context, path string, c storefile.Copy) error {
+// copyFile fills in what a copy is of, and makes it.
+func copyFile(s *Store, ctx context.Context, path string, c storefile.Copy) error {
 	ctx, end, err := s.copying.begin(ctx)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (s *Store) copy(ctx context.Context, path string, c storefile.Copy) error {
 	if s.opts.ReadOnly {
 		return c.WriteInOneState(ctx, path)
 	}
-	release := s.pinHistory()
+	release := pinHistory(s)
 	defer release()
 	if c.At == 0 {
 		c.At, c.Newest = s.head.Newest(), true
@@ -89,7 +89,7 @@ func (s *Store) copy(ctx context.Context, path string, c storefile.Copy) error {
 // release is called. Where the log is copied page by page, a version that was
 // copied would come back to life if the tombstone behind it were gone when the
 // copier comes there.
-func (s *Store) pinHistory() (release func()) {
+func pinHistory(s *Store) (release func()) {
 	pin := s.pins.Pin(0)            // no pass begins a chunk from here
 	resume := s.compactor.Suspend() // and the one under way stops
 	return func() {

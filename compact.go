@@ -8,24 +8,24 @@ import (
 )
 
 // newCompactor makes the store's compactor; tables are all that the file knows.
-func (s *Store) newCompactor(tables map[schema.TableID]*retention.Table) *retention.Compactor {
+func newCompactor(s *Store, tables map[schema.TableID]*retention.Table) *retention.Compactor {
 	return retention.NewCompactor(retention.CompactorOptions{
 		Engine: s.engine, Writer: s.writer, State: &s.state, Now: s.opts.Now, Logger: s.opts.Logger,
 		Table:    func(id schema.TableID) *retention.Table { return tables[id] },
 		Held:     s.held.Oldest,
-		Bound:    s.prunable,
+		Bound:    func() Timestamp { return prunable(s) },
 		Merge:    s.writer.Merge,
 		Newest:   s.head.Newest,
 		Commits:  func() int64 { return s.writer.Stats().Commits },
 		Passing:  s.writer.Clock().Pass,
 		MaxBytes: s.opts.HistoryMaxBytes,
-		Used:     s.usedBytes,
+		Used:     func() (int64, error) { return usedBytes(s) },
 	})
 }
 
 // prunable is the newest moment up to which replaced versions may be deleted:
 // their entries are in the indexes, and nobody reads them.
-func (s *Store) prunable() Timestamp {
+func prunable(s *Store) Timestamp {
 	// The newest commit before the pins: a view that begins in between reads it
 	// or a later one.
 	newest := s.head.Newest()
@@ -35,14 +35,14 @@ func (s *Store) prunable() Timestamp {
 // Compact forgets now what the policies do not keep, and returns how many
 // versions were deleted. The store does it by itself as time passes.
 func (s *Store) Compact(ctx context.Context) (versions int64, err error) {
-	return s.compaction(ctx, s.compactor.Compact)
+	return runCompaction(s, ctx, s.compactor.Compact)
 }
 
 // Prune forgets what was replaced at or before a moment, whatever the policies
 // say, but nothing that a hold keeps; and returns how many versions were
 // deleted.
 func (s *Store) Prune(ctx context.Context, before Timestamp) (versions int64, err error) {
-	return s.compaction(ctx, func(ctx context.Context) (retention.Report, error) {
+	return runCompaction(s, ctx, func(ctx context.Context) (retention.Report, error) {
 		return s.compactor.Prune(ctx, before)
 	})
 }
@@ -55,15 +55,15 @@ func (s *Store) Forget(ctx context.Context, t *Table, id []byte, before Timestam
 		return 0, errNoTable
 	}
 	scope := t.scope(string(id))
-	return s.compaction(ctx, func(ctx context.Context) (retention.Report, error) {
-		if err := s.forgetScope(ctx, scope, before); err != nil {
+	return runCompaction(s, ctx, func(ctx context.Context) (retention.Report, error) {
+		if err := forgetScope(s, ctx, scope, before); err != nil {
 			return retention.Report{}, err
 		}
 		return s.compactor.Forget(ctx, t.def.ID, string(id), before)
 	})
 }
 
-func (s *Store) compaction(ctx context.Context, run func(context.Context) (retention.Report, error)) (int64, error) {
+func runCompaction(s *Store, ctx context.Context, run func(context.Context) (retention.Report, error)) (int64, error) {
 	if s.closed.Load() {
 		return 0, ErrClosed
 	}
@@ -83,7 +83,7 @@ func (s *Store) compaction(ctx context.Context, run func(context.Context) (reten
 }
 
 // usedBytes is how much of the file is not free.
-func (s *Store) usedBytes() (int64, error) {
-	size, free, err := s.space()
+func usedBytes(s *Store) (int64, error) {
+	size, free, err := spaceOf(s)
 	return size - free, err
 }

@@ -161,12 +161,12 @@ func (g *gate) history(v *reader.View, t *Table, id string) (oldest Timestamp, e
 // is pinned meanwhile. v is what the snapshot reads.
 func (g *gate) oldest(v *reader.View, t *Table, id string) (Timestamp, error) {
 	if !g.past {
-		return g.store.oldest(v, t, id)
+		return oldestOf(g.store, v, t, id)
 	}
 	var present reader.View
 	present.Reset(g.store.head, false)
 	defer present.Close()
-	return g.store.oldest(&present, t, id)
+	return oldestOf(g.store, &present, t, id)
 }
 
 // known is a walk without the documents that are forgotten at the moment.

@@ -218,7 +218,7 @@ func TestErrorsSayWhatIsInTheWay(t *testing.T) {
 			t.Errorf("got %s, want that %s", got, want)
 		}
 	}
-	if err := s.forgetScope(t.Context(), Scope{Group: "b"}, s.Bounds().Newest); err != nil {
+	if err := forgetScope(s, t.Context(), Scope{Group: "b"}, s.Bounds().Newest); err != nil {
 		t.Fatal(err)
 	}
 	got, want := refused(Range{Index: s.Table("rooms").ByID(), Prefix: []byte("bc")}), `"b" was made to forget`

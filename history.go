@@ -22,7 +22,7 @@ func (s *Store) History(t *Table, id []byte, r VersionRange) iter.Seq2[*Document
 			yield(nil, errNoTable)
 			return
 		}
-		err := s.checkSpan(t, id, r.From, r.To)
+		err := checkSpan(s, t, id, r.From, r.To)
 		if err == nil {
 			err = s.View(func(snap *Snapshot) error {
 				for doc, err := range snap.Versions(t, id, r) {
@@ -38,7 +38,7 @@ func (s *Store) History(t *Table, id []byte, r VersionRange) iter.Seq2[*Document
 			})
 		}
 		if err == nil && yield != nil {
-			err = s.checkSpan(t, id, r.From, 0) // it may have been pruned meanwhile
+			err = checkSpan(s, t, id, r.From, 0) // it may have been pruned meanwhile
 		}
 		if err != nil && yield != nil {
 			yield(nil, err)
@@ -47,7 +47,7 @@ func (s *Store) History(t *Table, id []byte, r VersionRange) iter.Seq2[*Document
 }
 
 // checkSpan refuses ends of a span that cannot be read; 0 is open.
-func (s *Store) checkSpan(t *Table, id []byte, from, to Timestamp) error {
+func checkSpan(s *Store, t *Table, id []byte, from, to Timestamp) error {
 	for _, ts := range [...]Timestamp{from, to} {
 		if ts == 0 {
 			continue

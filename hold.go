@@ -51,7 +51,7 @@ func (s *Store) Hold(ctx context.Context, h Hold) error {
 		if err != nil {
 			return fmt.Errorf("encode hold %q: %w", h.Name, err)
 		}
-		if err := s.writeHolds(ctx, h.Name, Document{Value: record, JSON: true}); err != nil {
+		if err := writeHolds(s, ctx, h.Name, Document{Value: record, JSON: true}); err != nil {
 			return err
 		}
 		s.held.Put(h)
@@ -72,7 +72,7 @@ func (s *Store) Release(ctx context.Context, name string) (bool, error) {
 		if !found {
 			return nil
 		}
-		if err := s.writeHolds(ctx, name, Document{Deleted: true}); err != nil {
+		if err := writeHolds(s, ctx, name, Document{Deleted: true}); err != nil {
 			return err
 		}
 		s.held.Remove(name)
@@ -85,9 +85,9 @@ func (s *Store) Release(ctx context.Context, name string) (bool, error) {
 func (s *Store) Holds() []Hold { return s.held.All(s.opts.Now()) }
 
 // writeHolds writes one hold's document, and deletes those that have expired.
-func (s *Store) writeHolds(ctx context.Context, name string, doc Document) error {
+func writeHolds(s *Store, ctx context.Context, name string, doc Document) error {
 	expired := s.held.Expired(s.opts.Now())
-	_, err := s.settings(ctx, func(tx *Tx) error {
+	_, err := updateSettings(s, ctx, func(tx *Tx) error {
 		for _, old := range expired {
 			if err := tx.write(s.internal.holds, []byte(old), Document{Deleted: true}); err != nil {
 				return err
@@ -103,7 +103,7 @@ func (s *Store) writeHolds(ctx context.Context, name string, doc Document) error
 
 // loadHolds reads the holds; those that have expired are deleted with the next
 // change.
-func (s *Store) loadHolds(snap *Snapshot) error {
+func loadHolds(s *Store, snap *Snapshot) error {
 	for item, err := range snap.Scan(Range{Index: s.internal.holds.ByID()}) {
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func partsOf(store any) inside.Parts {
 	invariant.Check(ok, "a %T is not a Store", store)
 	return inside.Parts{
 		Engine: s.engine, Writer: s.writer, Head: s.head, Tail: s.tail, State: &s.state, Compactor: s.compactor,
-		Held: &s.held, Pins: &s.pins, UsedBytes: s.usedBytes,
+		Held: &s.held, Pins: &s.pins, UsedBytes: func() (int64, error) { return usedBytes(s) },
 		Copies: &s.copying.target, CopiesEnded: s.copying.stopped,
 		Table: func(name string) *retention.Table { return s.tables[name].kept },
 	}

@@ -57,7 +57,7 @@ func (s *Store) LogAll(from, to Timestamp, fn func(table string, doc *Document) 
 	cursor := schema.Cursor{TS: from}
 	for {
 		rows, err := session.Log(nil, cursor, to, logPage)
-		err = s.whole(cursor.TS, err)
+		err = whole(s, cursor.TS, err)
 		if err == nil {
 			read := gate{store: s, at: cursor.TS}
 			err = read.log()

@@ -45,15 +45,15 @@ func openOn(path string, e schema.Options, o Options) (*Store, error) {
 		o.Logger.Error("commits were lost from the write-ahead log", "path", engine.Path(), "commits", lost.Commits, "damage", lost.String())
 	}
 	s := &Store{opts: o, engine: engine}
-	if err := s.load(); err != nil {
+	if err := loadStore(s); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), engine.Close())
 	}
-	s.start()
+	startStore(s)
 	return s, nil
 }
 
-// start starts the goroutines.
-func (s *Store) start() {
+// startStore starts the goroutines.
+func startStore(s *Store) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.run, ctx = errgroup.WithContext(ctx)
@@ -66,8 +66,8 @@ func (s *Store) start() {
 	}
 }
 
-// load reads what the store must know before the first call.
-func (s *Store) load() error {
+// loadStore reads what the store must know before the first call.
+func loadStore(s *Store) error {
 	session, err := s.engine.Session()
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Store) load() error {
 		defer session.End()
 		session = storefile.OneState{Session: session}
 	}
-	if err := s.loadGlobals(session); err != nil {
+	if err := loadGlobals(s, session); err != nil {
 		return err
 	}
 	cat, err := storefile.ReadCatalog(session)
@@ -92,7 +92,7 @@ func (s *Store) load() error {
 	if err != nil {
 		return err
 	}
-	defs, err := s.declare(session, cat)
+	defs, err := declareTables(s, session, cat)
 	if err != nil {
 		return err
 	}
@@ -107,16 +107,16 @@ func (s *Store) load() error {
 			s.head.Assume(t.def.ID)
 		}
 	}
-	newest, err := s.replay(session, defs, watermark)
+	newest, err := replayLog(s, session, defs, watermark)
 	if err != nil {
 		return err
 	}
 	if s.opts.ReadOnly {
-		if err := s.openPicture(); err != nil {
+		if err := openPicture(s); err != nil {
 			return err
 		}
 	}
-	if err := s.loadSettings(); err != nil {
+	if err := loadSettings(s); err != nil {
 		return err
 	}
 	s.writer = writer.New(writer.Options{
@@ -125,11 +125,11 @@ func (s *Store) load() error {
 		MaxQueue: s.opts.MaxQueue, TailEntries: s.opts.TailEntries, TailBytes: s.opts.tailBytes(),
 		WALMaxBytes: s.opts.WALMaxBytes, LockWait: s.opts.LockWait,
 	})
-	s.compactor = s.newCompactor(defs)
+	s.compactor = newCompactor(s, defs)
 	return nil
 }
 
-func (s *Store) loadGlobals(session schema.Session) error {
+func loadGlobals(s *Store, session schema.Session) error {
 	text, _, err := session.Global(schema.GlobalIncarnation)
 	if err != nil {
 		return err
@@ -147,15 +147,15 @@ func (s *Store) loadGlobals(session schema.Session) error {
 }
 
 // loadSettings reads what the store keeps about itself in tables of its own.
-func (s *Store) loadSettings() error {
+func loadSettings(s *Store) error {
 	return s.View(func(snap *Snapshot) error {
-		return errors.Join(s.loadRetention(snap), s.loadHolds(snap))
+		return errors.Join(loadRetention(s, snap), loadHolds(s, snap))
 	})
 }
 
-// declare makes the tables and stores what is new in the catalog, building
+// declareTables makes the tables and stores what is new in the catalog, building
 // the indexes that an older store lacks.
-func (s *Store) declare(session schema.Session, cat storefile.Catalog) (storefile.Definitions, error) {
+func declareTables(s *Store, session schema.Session, cat storefile.Catalog) (storefile.Definitions, error) {
 	tables, err := declaredTables(s.opts.Tables)
 	if err != nil {
 		return nil, err
@@ -175,14 +175,14 @@ func (s *Store) declare(session schema.Session, cat storefile.Catalog) (storefil
 				tables = append(tables, undeclaredTable(def))
 			}
 		}
-		s.use(tables)
+		useTables(s, tables)
 		return defs, nil
 	}
 	defs, err := cat.Writable(definitions(tables))
 	if err != nil {
 		return nil, err
 	}
-	s.use(tables)
+	useTables(s, tables)
 	if grown {
 		s.opts.Logger.Info("building new indexes")
 		if err := storefile.Rebuild(s.engine, session, defs, nil); err != nil {
@@ -195,8 +195,8 @@ func (s *Store) declare(session schema.Session, cat storefile.Catalog) (storefil
 	return defs, storefile.Transact(s.engine.Appender(), cat.Store)
 }
 
-// use makes the handles of tables whose ids are known.
-func (s *Store) use(tables []*Table) {
+// useTables makes the handles of tables whose ids are known.
+func useTables(s *Store, tables []*Table) {
 	s.tables = map[string]*Table{}
 	for _, t := range tables {
 		t.identify()
@@ -206,8 +206,8 @@ func (s *Store) use(tables []*Table) {
 	s.authors.init(s.tables[storefile.AuthorsTable])
 }
 
-// replay derives the index entries of the log behind the watermark.
-func (s *Store) replay(session schema.Session, defs storefile.Definitions, watermark Timestamp) (Timestamp, error) {
+// replayLog derives the index entries of the log behind the watermark.
+func replayLog(s *Store, session schema.Session, defs storefile.Definitions, watermark Timestamp) (Timestamp, error) {
 	counts, err := index.ReadCounts(session)
 	if err != nil {
 		return 0, err

@@ -45,7 +45,7 @@ func (o *Options) stopClock() {
 }
 
 // openPicture is called before anything is read through the store.
-func (s *Store) openPicture() (err error) {
+func openPicture(s *Store) (err error) {
 	s.picture.asOf, s.picture.watermark = s.Bounds().Newest, s.tail.Watermark()
 	s.picture.session, err = s.engine.Session()
 	return err
@@ -64,11 +64,11 @@ func (p *picture) close() error {
 
 // whole is the outcome of a read at ts that ended with err: an error of its
 // own if some of what there was may have been missing from the file.
-func (s *Store) whole(ts Timestamp, err error) error {
+func whole(s *Store, ts Timestamp, err error) error {
 	if !s.opts.ReadOnly {
 		return err
 	}
-	if gone := s.unchanged(min(ts, s.picture.asOf)); gone != nil {
+	if gone := unchanged(s, min(ts, s.picture.asOf)); gone != nil {
 		return gone
 	}
 	return err
@@ -76,7 +76,7 @@ func (s *Store) whole(ts Timestamp, err error) error {
 
 // unchanged refuses moments of which another process has forgotten anything
 // since the store was opened.
-func (s *Store) unchanged(ts Timestamp) error {
+func unchanged(s *Store, ts Timestamp) error {
 	p := &s.picture
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -59,7 +59,7 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 		}
 	}
 	return s.state.Change(func() error {
-		record, changed, err := s.plannedRecord(scope, r)
+		record, changed, err := plannedRecord(s, scope, r)
 		if err != nil || !changed {
 			return err
 		}
@@ -68,7 +68,7 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 		}
 		ctx = context.WithoutCancel(ctx)
 		// There may be more for a policy to forget than before.
-		err = s.state.Rewind(ctx, s.writer, func() error { return s.writeRecord(ctx, scope, record) })
+		err = s.state.Rewind(ctx, s.writer, func() error { return writeRecord(s, ctx, scope, record) })
 		if err == nil {
 			s.compactor.Wake()
 		}
@@ -78,7 +78,7 @@ func (s *Store) SetRetention(ctx context.Context, scope Scope, r *Retention) err
 
 // writeRecord makes record a scope's, in the file and then in memory; nil removes
 // it. Records that say nothing any more go with it. State.Change is held.
-func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.Record) error {
+func writeRecord(s *Store, ctx context.Context, scope Scope, record *retention.Record) error {
 	doc := Document{Deleted: true}
 	if record != nil {
 		text, err := record.Encode()
@@ -88,7 +88,7 @@ func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.
 		doc = Document{Value: text, JSON: true}
 	}
 	spent := s.state.Spent()
-	written, err := s.settings(ctx, func(tx *Tx) error {
+	written, err := updateSettings(s, ctx, func(tx *Tx) error {
 		for _, old := range spent {
 			if err := tx.write(s.internal.retention, retention.RecordID(old), Document{Deleted: true}); err != nil {
 				return err
@@ -110,7 +110,7 @@ func (s *Store) writeRecord(ctx context.Context, scope Scope, record *retention.
 }
 
 // forgetScope makes a scope readable from a moment on only.
-func (s *Store) forgetScope(ctx context.Context, scope Scope, before Timestamp) error {
+func forgetScope(s *Store, ctx context.Context, scope Scope, before Timestamp) error {
 	return s.state.Change(func() error {
 		before = min(before, s.Bounds().Newest, s.held.Oldest(s.opts.Now()))
 		record, known := s.state.Record(scope)
@@ -121,13 +121,13 @@ func (s *Store) forgetScope(ctx context.Context, scope Scope, before Timestamp) 
 			return nil
 		}
 		record.Start = before
-		return s.writeRecord(ctx, scope, &record)
+		return writeRecord(s, ctx, scope, &record)
 	})
 }
 
 // plannedRecord is the record of a scope that gets the policy r, nil if none is
 // needed. changed is false if the scope has that policy already.
-func (s *Store) plannedRecord(scope Scope, r *Retention) (record *retention.Record, changed bool, err error) {
+func plannedRecord(s *Store, scope Scope, r *Retention) (record *retention.Record, changed bool, err error) {
 	now, known := s.state.Record(scope)
 	if r == nil {
 		return s.state.Removed(scope), known && !now.Inherit, nil
@@ -153,9 +153,9 @@ func validScope(scope Scope) error {
 	return nil
 }
 
-// settings writes documents of the store's own tables. Once begun it is not
+// updateSettings writes documents of the store's own tables. Once begun it is not
 // given up: what is in memory must be what is in the file.
-func (s *Store) settings(ctx context.Context, fn func(*Tx) error) (Timestamp, error) {
+func updateSettings(s *Store, ctx context.Context, fn func(*Tx) error) (Timestamp, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -202,7 +202,7 @@ func (s *Store) Oldest(scope Scope) Timestamp {
 }
 
 // loadRetention reads the records.
-func (s *Store) loadRetention(snap *Snapshot) error {
+func loadRetention(s *Store, snap *Snapshot) error {
 	records := map[Scope]retention.Record{}
 	for item, err := range snap.Scan(Range{Index: s.internal.retention.ByID()}) {
 		if err != nil {
@@ -218,11 +218,11 @@ func (s *Store) loadRetention(snap *Snapshot) error {
 	return nil
 }
 
-// oldest is the oldest moment at which a document can be read. Where the
+// oldestOf is the oldest moment at which a document can be read. Where the
 // policy counts versions, that is the oldest of so many, which present sees,
 // counted back from what is held; if fewer have survived, those may be all
 // that there ever were.
-func (s *Store) oldest(present *reader.View, t *Table, id string) (Timestamp, error) {
+func oldestOf(s *Store, present *reader.View, t *Table, id string) (Timestamp, error) {
 	if t.follows() {
 		return s.state.Floor(), nil // its owner knows
 	}

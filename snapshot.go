@@ -21,7 +21,7 @@ var _ Reader = (*Snapshot)(nil)
 var snapshots = sync.Pool{New: func() any { return &Snapshot{seat: rand.Uint32()} }}
 
 // newSnapshot is a snapshot to be closed. Nothing is pinned yet.
-func (s *Store) newSnapshot() *Snapshot {
+func newSnapshot(s *Store) *Snapshot {
 	snap := snapshots.Get().(*Snapshot)
 	snap.readAt = readAt{store: s, view: &snap.own, gate: gate{store: s}}
 	return snap

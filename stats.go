@@ -74,12 +74,12 @@ func (s *Store) Stats() Stats {
 		VacuumedBytes:   w.Vacuumed * pageBytes,
 		HistoryMaxBytes: s.opts.HistoryMaxBytes,
 	}
-	s.addCompaction(&stats)
+	addCompaction(s, &stats)
 	return stats
 }
 
 // addCompaction adds what is forgotten, and what is kept.
-func (s *Store) addCompaction(stats *Stats) {
+func addCompaction(s *Store, stats *Stats) {
 	c := s.compactor.Stats()
 	stats.Compactions, stats.FailedCompactions, stats.Compacted = c.Passes, c.Failed, c.Rows
 	stats.CompactionTime, stats.CompactionLag = c.Last.Elapsed, c.Behind
@@ -101,10 +101,10 @@ func (s *Store) Space() (fileBytes, freeBytes int64, err error) {
 	if s.closed.Load() {
 		return 0, 0, ErrClosed
 	}
-	return s.space()
+	return spaceOf(s)
 }
 
-func (s *Store) space() (fileBytes, freeBytes int64, err error) {
+func spaceOf(s *Store) (fileBytes, freeBytes int64, err error) {
 	session, err := s.engine.Session()
 	if err != nil {
 		return 0, 0, err

@@ -81,21 +81,21 @@ func (s *Store) Table(name string) *Table { return s.tables[name] }
 
 // View calls fn with the present: everything committed so far, and nothing
 // that is committed while fn runs. It returns fn's error.
-func (s *Store) View(fn func(*Snapshot) error) error { return s.present(false, fn) }
+func (s *Store) View(fn func(*Snapshot) error) error { return present(s, false, fn) }
 
 // Peek is View confined to memory: it never waits for the disk. A read whose
 // answer is not in memory returns ErrCold, which fn must pass on.
 // A store that is open for reading only always returns ErrCold.
-func (s *Store) Peek(fn func(*Snapshot) error) error { return s.present(true, fn) }
+func (s *Store) Peek(fn func(*Snapshot) error) error { return present(s, true, fn) }
 
-func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
+func present(s *Store, hot bool, fn func(*Snapshot) error) error {
 	if s.closed.Load() {
 		return ErrClosed
 	}
 	if hot && s.opts.ReadOnly {
 		return ErrCold // whole asks the file
 	}
-	snap := s.newSnapshot()
+	snap := newSnapshot(s)
 	defer snap.close()
 	if hot {
 		snap.own.Reset(s.head, true) // nothing is deleted from memory
@@ -104,7 +104,7 @@ func (s *Store) present(hot bool, fn func(*Snapshot) error) error {
 	snap.gate.pin = s.pins.Pin(snap.seat) // before the view chooses its moment
 	snap.own.Reset(s.head, false)
 	snap.gate.pinTo(snap.own.Timestamp())
-	return s.whole(s.picture.asOf, fn(snap))
+	return whole(s, s.picture.asOf, fn(snap))
 }
 
 // At calls fn with the store as it was at a moment, and returns fn's error.
@@ -124,7 +124,7 @@ func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
 
 // at is the store at ts, of which what was committed up to see is seen.
 func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
-	snap := s.newSnapshot()
+	snap := newSnapshot(s)
 	defer snap.close()
 	g := &snap.gate
 	g.at, g.pin = ts, s.pins.Pin(snap.seat) // before the horizon is looked at: see retention.Pins
@@ -135,7 +135,7 @@ func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
 	g.pinTo(see)
 	snap.own.ResetAt(s.head, see)
 	snap.moment = ts
-	return s.whole(ts, fn(snap))
+	return whole(s, ts, fn(snap))
 }
 
 // settle makes sure that a moment is over: that it is not after now, and that
