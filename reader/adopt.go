@@ -18,7 +18,7 @@ type adoption struct {
 // offer gives a loaded range to the head. It is taken over at once when no
 // group runs, and by the writer before the next group otherwise; when many
 // wait already it is dropped, and the next reader loads it again.
-func (h *Head) offer(a adoption) {
+func offer(h *Head, a adoption) {
 	if a.bytes > h.budget/largestShare {
 		return
 	}
@@ -27,18 +27,18 @@ func (h *Head) offer(a adoption) {
 	default:
 	}
 	if h.group.TryLock() {
-		h.adoptOffered()
+		adoptOffered(h)
 		h.group.Unlock()
 	}
 }
 
 // adoptOffered takes over what was offered. The caller holds the group lock
 // and nothing is staged.
-func (h *Head) adoptOffered() {
+func adoptOffered(h *Head) {
 	for {
 		select {
 		case a := <-h.adopts:
-			h.adopt(a)
+			adopt(h, a)
 		default:
 			return
 		}
@@ -48,7 +48,7 @@ func (h *Head) adoptOffered() {
 // adopt brings a range up to date with what was published since it was read,
 // which the tail knows, and adds it. It gives up, without harm, when the tail
 // has been merged since or a row that it needs cannot be read.
-func (h *Head) adopt(a adoption) {
+func adopt(h *Head, a adoption) {
 	h.mu.RLock()
 	present, newest := h.ranges.byKey[a.key] != nil, h.newest
 	h.mu.RUnlock()
@@ -57,7 +57,7 @@ func (h *Head) adopt(a adoption) {
 		return
 	}
 	s := newWarmRange(a.key, a.tree, a.bytes)
-	if newest > a.at && !h.catchUp(s, a, runs) {
+	if newest > a.at && !catchUp(h, s, a, runs) {
 		return
 	}
 	h.mu.Lock()
@@ -67,9 +67,9 @@ func (h *Head) adopt(a adoption) {
 	h.shrinkLocked()
 }
 
-// load is adopt for a running transaction: the range as published is read
+// loadRange is adopt for a running transaction: the range as published is read
 // into the head, and what the group has staged is applied to it.
-func (h *Head) load(t *index.Table, k rangeKey) (*warmRange, error) {
+func loadRange(h *Head, t *index.Table, k rangeKey) (*warmRange, error) {
 	tx := h.transactionView()
 	past := *tx // the same session and runs, without what is staged
 	past.tx, past.at = false, h.Newest()
@@ -98,7 +98,7 @@ func (h *Head) load(t *index.Table, k rangeKey) (*warmRange, error) {
 }
 
 // catchUp applies the tail's entries after a.at to the range.
-func (h *Head) catchUp(s *warmRange, a adoption, runs index.Runs) bool {
+func catchUp(h *Head, s *warmRange, a adoption, runs index.Runs) bool {
 	view := h.transactionView()
 	defer view.release()
 	r := prefixRange(a.key.index, a.key.prefix)
@@ -107,7 +107,7 @@ func (h *Head) catchUp(s *warmRange, a adoption, runs index.Runs) bool {
 			var entries []schema.Entry
 			entries, r, done = run.Scan(nil, r, schema.MaxTimestamp, maxChunk)
 			for _, e := range entries {
-				if e.TS > a.at && !h.catchUpEntry(s, a.table, view, e) {
+				if e.TS > a.at && !catchUpEntry(h, s, a.table, view, e) {
 					return false
 				}
 			}
@@ -117,7 +117,7 @@ func (h *Head) catchUp(s *warmRange, a adoption, runs index.Runs) bool {
 	return true
 }
 
-func (h *Head) catchUpEntry(s *warmRange, t *index.Table, view *View, e schema.Entry) bool {
+func catchUpEntry(h *Head, s *warmRange, t *index.Table, view *View, e schema.Entry) bool {
 	switch {
 	case e.Deleted:
 		s.remove(e.Key, e.Document())

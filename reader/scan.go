@@ -126,7 +126,7 @@ func (v *View) scanSources(t *index.Table, k rangeKey, r schema.KeyRange, limit 
 		}
 		if !ok {
 			if collect {
-				v.head.offer(found)
+				offer(v.head, found)
 			}
 			return
 		}
@@ -223,7 +223,7 @@ func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordere
 		return nil, err
 	}
 	if v.present && v.head.budget > 0 {
-		v.head.offer(adoption{k, t, tr.IsoCopy(), v.at, bytes})
+		offer(v.head, adoption{k, t, tr.IsoCopy(), v.at, bytes})
 	}
 	return &Ordered{tr, get}, nil
 }
@@ -243,7 +243,7 @@ func (v *View) warmRange(t *index.Table, k rangeKey) (*warmRange, error) {
 		s.used.Store(true)
 		return s, nil
 	}
-	return v.head.load(t, k)
+	return loadRange(v.head, t, k)
 }
 
 // readTree reads a whole range from tail and file.

@@ -41,7 +41,7 @@ type mark struct{ changes, entries, undos, adopted int }
 // publishes or adopts.
 func (h *Head) Lock() {
 	h.group.Lock()
-	h.adoptOffered()
+	adoptOffered(h)
 }
 
 // Unlock ends the group. Nothing is staged any more.

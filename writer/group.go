@@ -19,7 +19,7 @@ func (w *Writer) group(jobs []Job) error {
 			answer(jobs, nil, ErrClosed)
 		}
 	}()
-	w.startMergeIfLarge()
+	startMergeIfLarge(w)
 	w.run(jobs)
 	rows := state.Seal()
 	ended = true
@@ -84,7 +84,7 @@ func answer(jobs []Job, lasts []schema.Timestamp, err error) {
 func (w *Writer) commit(rows []*schema.Row) error {
 	slice := 0
 	if w.merger.Active() {
-		slice = w.sliceFor(len(rows))
+		slice = sliceFor(w, len(rows))
 	}
 	err := w.commitWith(rows, slice)
 	if err != nil && slice > 0 && !errors.Is(err, ErrInDoubt) && !errors.Is(err, schema.ErrBusy) {

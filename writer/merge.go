@@ -19,35 +19,35 @@ const (
 )
 
 // sliceFor is how many entries to merge along with a group of rows.
-func (w *Writer) sliceFor(rows int) int {
-	if w.tailIsLarge() {
+func sliceFor(w *Writer, rows int) int {
+	if tailIsLarge(w) {
 		return maxSlice // the tail has filled again before the merge has ended
 	}
 	return min(max(2*rows, minSlice), maxSlice)
 }
 
-func (w *Writer) tailIsLarge() bool {
+func tailIsLarge(w *Writer) bool {
 	active, _ := w.opts.Tail.Size()
 	return active.Entries >= w.opts.TailEntries || active.Bytes >= w.opts.TailBytes
 }
 
 // startMergeIfLarge begins a merge when the tail has passed its size. The
 // state is locked and nothing is staged.
-func (w *Writer) startMergeIfLarge() {
-	if w.tailIsLarge() && !w.merger.Active() {
+func startMergeIfLarge(w *Writer) {
+	if tailIsLarge(w) && !w.merger.Active() {
 		w.merger.Start(w.opts.State.Counts())
 	}
 }
 
 // startMerge begins a merge of whatever the tail holds.
-func (w *Writer) startMerge() bool {
+func startMerge(w *Writer) bool {
 	w.opts.State.Lock()
 	defer w.opts.State.Unlock()
 	return !w.merger.Active() && w.merger.Start(w.opts.State.Counts())
 }
 
 // mergeSlice merges in a transaction of its own.
-func (w *Writer) mergeSlice(n int) error {
+func mergeSlice(w *Writer, n int) error {
 	w.dirty.Store(true)
 	return w.transact(func() error {
 		_, err := w.merger.Write(w.app, n)
@@ -60,11 +60,11 @@ func (w *Writer) mergeSlice(n int) error {
 
 // mergeIdle merges a slice while nobody waits; false if there is nothing to
 // merge, or it did not work.
-func (w *Writer) mergeIdle() bool {
+func mergeIdle(w *Writer) bool {
 	if !w.merger.Active() {
 		return false
 	}
-	err := w.mergeSlice(idleSlice)
+	err := mergeSlice(w, idleSlice)
 	w.mergeWaits = errors.Is(err, schema.ErrBusy)
 	switch {
 	case w.mergeWaits: // for another process; onIdle comes back to it
@@ -73,7 +73,7 @@ func (w *Writer) mergeIdle() bool {
 	case err != nil:
 		w.opts.Logger.Warn("merge", "error", err)
 	}
-	w.watchWAL()
+	watchWAL(w)
 	return err == nil
 }
 
@@ -82,18 +82,18 @@ func (w *Writer) mergeIdle() bool {
 const quiet = 10 * time.Millisecond
 
 // mergeBetween is mergeIdle for a writer that may be used beside Run.
-func (w *Writer) mergeBetween() bool {
+func mergeBetween(w *Writer) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.busyBeside(quiet) && w.mergeIdle()
+	return !w.busyBeside(quiet) && mergeIdle(w)
 }
 
 // onIdle is called after nothing has happened for a while. If something is
 // left to do, it says when to call it again. What comes from the queue sets
 // that time anew; a Barrier does not.
 func (w *Writer) onIdle() (again time.Duration) {
-	if w.startMerge() {
-		for !w.wanted() && w.mergeIdle() {
+	if startMerge(w) {
+		for !w.wanted() && mergeIdle(w) {
 		}
 	}
 	if w.wanted() {
@@ -105,11 +105,11 @@ func (w *Writer) onIdle() (again time.Duration) {
 	case w.merger.Active():
 		return 0 // a slice has failed: what is written next tries again
 	}
-	w.vacuumIdle()
+	vacuumIdle(w)
 	if w.wanted() {
 		return quiet
 	}
-	if !w.truncate() {
+	if !truncateWAL(w) {
 		return w.opts.Idle // a reader was in the way
 	}
 	return 0
@@ -121,8 +121,8 @@ func (w *Writer) Merge(ctx context.Context, upTo schema.Timestamp) error {
 	for w.opts.Tail.Watermark() < upTo {
 		more := true
 		err := w.Maintain(ctx, func(schema.Appender) error {
-			if more = w.merger.Active() || w.startMerge(); more {
-				return w.mergeSlice(maxSlice)
+			if more = w.merger.Active() || startMerge(w); more {
+				return mergeSlice(w, maxSlice)
 			}
 			return nil
 		})

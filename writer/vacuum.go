@@ -26,7 +26,7 @@ func (w *Writer) Vacuum(ctx context.Context, pages int) (freed, left int64, err 
 	type result struct{ freed, left int64 }
 	done := make(chan result, 1) // the caller may have left
 	err = w.Maintain(ctx, func(schema.Appender) error {
-		freed, left, err := w.vacuumPages(pages)
+		freed, left, err := vacuumPages(w, pages)
 		done <- result{freed, left}
 		return err
 	})
@@ -42,7 +42,7 @@ func (w *Writer) Vacuum(ctx context.Context, pages int) (freed, left int64, err 
 const VacuumStep = 128
 
 // vacuumPages makes a step. mu is held.
-func (w *Writer) vacuumPages(pages int) (freed, left int64, err error) {
+func vacuumPages(w *Writer, pages int) (freed, left int64, err error) {
 	before, free, err := w.app.Pages()
 	if err != nil || free == 0 || pages <= 0 {
 		return 0, free, err
@@ -60,7 +60,7 @@ func (w *Writer) vacuumPages(pages int) (freed, left int64, err error) {
 
 // vacuumBetween is called between groups: now and then it makes a step, if
 // enough is free.
-func (w *Writer) vacuumBetween() {
+func vacuumBetween(w *Writer) {
 	now := time.Now()
 	if now.Before(w.nextVacuum) {
 		return
@@ -69,7 +69,7 @@ func (w *Writer) vacuumBetween() {
 	total, free, err := w.app.Pages()
 	if err == nil && free > total/vacuumPart {
 		w.nextVacuum = now.Add(vacuumInterval)
-		_, _, err = w.vacuumPages(VacuumStep)
+		_, _, err = vacuumPages(w, VacuumStep)
 	}
 	if err != nil {
 		w.opts.Logger.Warn("vacuum", "error", err)
@@ -77,15 +77,15 @@ func (w *Writer) vacuumBetween() {
 }
 
 // vacuumIdle returns everything while nobody waits.
-func (w *Writer) vacuumIdle() {
+func vacuumIdle(w *Writer) {
 	for !w.wanted() {
-		freed, _, err := w.vacuumPages(VacuumStep)
+		freed, _, err := vacuumPages(w, VacuumStep)
 		if err != nil {
 			w.opts.Logger.Warn("vacuum", "error", err)
 		}
 		if err != nil || freed == 0 {
 			return
 		}
-		w.watchWAL()
+		watchWAL(w)
 	}
 }

@@ -95,14 +95,14 @@ func (l *wal) patience() time.Duration {
 
 // watchWAL looks at the log now and then, and finishes a checkpoint that is
 // due. It is called between groups.
-func (w *Writer) watchWAL() {
+func watchWAL(w *Writer) {
 	l := w.wal
 	if l.groups == 0 {
 		return
 	}
 	select {
 	case <-l.finish:
-		w.finishCheckpoint()
+		finishCheckpoint(w)
 		return
 	default:
 	}
@@ -115,16 +115,16 @@ func (w *Writer) watchWAL() {
 		w.opts.Logger.Warn("write-ahead log", "error", err)
 		return
 	}
-	w.sawWAL(pages)
+	sawWAL(w, pages)
 	if pages >= min(checkpointPages, l.max/checkpointPart) {
 		signal(l.due)
 	}
-	w.boundWAL()
+	boundWAL(w)
 }
 
 // sawWAL adds what was written since the last look to the statistics. A log
 // that has become shorter was started afresh.
-func (w *Writer) sawWAL(pages int64) {
+func sawWAL(w *Writer, pages int64) {
 	grown := pages - w.wal.pages
 	if grown < 0 {
 		grown = pages
@@ -134,10 +134,10 @@ func (w *Writer) sawWAL(pages int64) {
 }
 
 // boundWAL keeps the log, as it was seen last, below its bound.
-func (w *Writer) boundWAL() {
+func boundWAL(w *Writer) {
 	l := w.wal
 	if l.pages < l.max/waitPart {
-		w.belowBound()
+		belowBound(w)
 		return
 	}
 	if l.pages < l.again {
@@ -148,8 +148,8 @@ func (w *Writer) boundWAL() {
 	if wait < longWait && l.rest.Load() > restPages {
 		return // what is beside the writer should move more first
 	}
-	if w.emptyWAL(wait) {
-		w.belowBound()
+	if emptyWAL(w, wait) {
+		belowBound(w)
 		return
 	}
 	if l.pages < l.max {
@@ -167,7 +167,7 @@ func (w *Writer) boundWAL() {
 }
 
 // belowBound ends what past the bound has begun.
-func (w *Writer) belowBound() {
+func belowBound(w *Writer) {
 	l := w.wal
 	l.again, l.waited = 0, time.Time{}
 	if l.overrun {
@@ -185,31 +185,31 @@ func signal(c chan<- struct{}) {
 
 // finishCheckpoint moves the last pages while nothing is appended, so that
 // the next commit starts the log afresh.
-func (w *Writer) finishCheckpoint() {
+func finishCheckpoint(w *Writer) {
 	l := w.wal
 	if l.rest.Load() > restPages && l.pages < l.max/waitPart {
 		return // a reader kept them; it is tried again at the next look
 	}
 	if l.overrun && l.rest.Load() <= finishPages {
-		if w.emptyWAL(0) {
-			w.belowBound()
+		if emptyWAL(w, 0) {
+			belowBound(w)
 		}
 		return
 	}
 	r, err := w.app.Checkpoint()
-	w.checkpointed(r, err)
+	checkpointed(w, r, err)
 }
 
 // emptyWAL moves everything and empties the log's file. It waits for readers
 // at most so long, and says whether it came to its end.
-func (w *Writer) emptyWAL(wait time.Duration) bool {
+func emptyWAL(w *Writer, wait time.Duration) bool {
 	began := time.Now()
 	r, err := w.app.Truncate()
 	for err == nil && r.Busy && time.Since(began) < wait {
 		time.Sleep(retryPause)
 		r, err = w.app.Truncate()
 	}
-	w.checkpointed(r, err)
+	checkpointed(w, r, err)
 	if err != nil || r.Busy {
 		return false
 	}
@@ -217,30 +217,30 @@ func (w *Writer) emptyWAL(wait time.Duration) bool {
 	return true
 }
 
-// truncate empties the log's file, when the store idles. It is false if a
+// truncateWAL empties the log's file, when the store idles. It is false if a
 // reader was in the way.
-func (w *Writer) truncate() bool {
+func truncateWAL(w *Writer) bool {
 	if pages, err := w.app.WALPages(); err != nil || pages == 0 {
 		return true
 	}
-	if w.emptyWAL(0) {
-		w.belowBound()
+	if emptyWAL(w, 0) {
+		belowBound(w)
 		return true
 	}
 	return false
 }
 
-func (w *Writer) checkpointed(r schema.CheckpointResult, err error) {
+func checkpointed(w *Writer, r schema.CheckpointResult, err error) {
 	if err != nil {
 		w.opts.Logger.Warn("checkpoint", "error", err)
 		return
 	}
 	w.stats.checkpoints.Add(1)
-	w.sawWAL(max(r.LogPages, w.wal.pages))
+	sawWAL(w, max(r.LogPages, w.wal.pages))
 }
 
 // runCheckpoints moves pages beside the writer whenever that is due.
-func (w *Writer) runCheckpoints(ctx context.Context) {
+func runCheckpoints(w *Writer, ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -264,7 +264,7 @@ func (w *Writer) runCheckpoints(ctx context.Context) {
 
 // runSyncs makes commits durable once a second, or at least looks whether the
 // file is still where it was.
-func (w *Writer) runSyncs(ctx context.Context) {
+func runSyncs(w *Writer, ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {

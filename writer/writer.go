@@ -310,9 +310,9 @@ func (w *Writer) submitted(err error) error {
 func (w *Writer) Run(ctx context.Context) error {
 	aside, stop := context.WithCancel(context.Background())
 	beside, _ := errgroup.WithContext(aside)
-	beside.Go(func() error { w.runCheckpoints(aside); return nil })
+	beside.Go(func() error { runCheckpoints(w, aside); return nil })
 	if w.opts.Durability != Always {
-		beside.Go(func() error { w.runSyncs(aside); return nil })
+		beside.Go(func() error { runSyncs(w, aside); return nil })
 	}
 	ended := false
 	defer func() {
@@ -358,7 +358,7 @@ func (w *Writer) loop(ctx context.Context) error {
 			continue
 		case w.queue.refusing():
 			return nil
-		case w.mergeBetween():
+		case mergeBetween(w):
 			continue
 		}
 		select {
@@ -376,7 +376,7 @@ func (w *Writer) loop(ctx context.Context) error {
 			}
 		case <-w.wal.finish:
 			w.mu.Lock()
-			w.finishCheckpoint()
+			finishCheckpoint(w)
 			w.mu.Unlock()
 		}
 	}
@@ -443,9 +443,9 @@ func (w *Writer) turn(jobs []Job, execs []exec) error {
 		}
 	}
 	w.release()
-	w.watchWAL()
+	watchWAL(w)
 	if len(jobs) > 0 {
-		w.vacuumBetween()
+		vacuumBetween(w)
 	}
 	return nil
 }
@@ -478,8 +478,8 @@ func (w *Writer) failure() error {
 
 // finish leaves a file that opens fast: everything merged, no write-ahead log.
 func (w *Writer) finish() error {
-	for w.startMerge() || w.merger.Active() {
-		err := w.mergeSlice(maxSlice)
+	for startMerge(w) || w.merger.Active() {
+		err := mergeSlice(w, maxSlice)
 		if errors.Is(err, ErrInDoubt) {
 			return err
 		}
