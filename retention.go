@@ -1,7 +1,6 @@
 package firn
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -33,6 +32,8 @@ type Retention = retention.Policy
 //	type Scope struct {
 //		Group, Member string
 //	}
+//
+//	func (s Scope) Compare(other Scope) int // by group, then by member
 type Scope = retention.Scope
 
 // maxPolicies bounds what is looked through when one of them changes.
@@ -181,16 +182,12 @@ func (s *Store) RetentionSince(scope Scope) Timestamp {
 func (s *Store) Policies() iter.Seq2[Scope, Retention] {
 	return func(yield func(Scope, Retention) bool) {
 		records := s.state.Records()
-		for _, scope := range slices.SortedFunc(maps.Keys(records), compareScopes) {
+		for _, scope := range slices.SortedFunc(maps.Keys(records), Scope.Compare) {
 			if r := records[scope]; !r.Inherit && !yield(scope, r.Policy()) {
 				return
 			}
 		}
 	}
-}
-
-func compareScopes(a, b Scope) int {
-	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Member, b.Member))
 }
 
 // Oldest is the moment from which on all of a scope can be read; of a group,

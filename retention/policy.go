@@ -16,8 +16,9 @@ import (
 // its documents' ids are the members.
 type Scope struct{ Group, Member string }
 
-// compare orders scopes by group, and then by member.
-func (s Scope) compare(other Scope) int {
+// Compare orders scopes by group, and then by member: the store comes first, and
+// a group before its members.
+func (s Scope) Compare(other Scope) int {
 	return cmp.Or(cmp.Compare(s.Group, other.Group), cmp.Compare(s.Member, other.Member))
 }
 

@@ -248,7 +248,7 @@ func (s *State) WalkBound(group string, asked schema.Timestamp, touches func(Sco
 			continue
 		}
 		_, applied, _ := s.horizon(scope)
-		later := applied > b.Oldest || applied == b.Oldest && scope.compare(b.Scope) < 0 // so that the same one is told
+		later := applied > b.Oldest || applied == b.Oldest && scope.Compare(b.Scope) < 0 // so that the same one is told
 		if applied > asked && later && touches(scope) {
 			b = s.bound(scope)
 			b.Scope = scope

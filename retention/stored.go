@@ -97,7 +97,7 @@ func (s Stored) Write(a schema.Appender) error {
 func (s Stored) Restarted() Stored {
 	classes := map[Policy]Progress{}
 	for policy, p := range s.classes {
-		p.Cursor = 0
+		p.Cursor, p.Pruned = 0, 0
 		classes[policy] = p
 	}
 	s.classes = classes

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/retention"
@@ -47,7 +45,7 @@ type copier struct {
 	app     schema.Appender
 	origin  origin
 	left    *omission              // nil: nothing is left out
-	records map[string]*schema.Row // what retention was set to, if anything is left out
+	records map[string]*schema.Row // what retention was set to at At, if that is past
 	merged  schema.Timestamp       // of the newest entry copied: the copy's watermark
 	counts  index.Counts           // of live documents there
 	total   int64                  // bytes that the copy may have
@@ -62,7 +60,7 @@ type origin struct {
 	catalog     Catalog
 	watermark   schema.Timestamp
 	first, last schema.Timestamp                     // of the log
-	records     map[retention.Scope]retention.Record // what retention is set to now
+	records     map[retention.Scope]retention.Record // what retention is set to now, if At is past
 }
 
 const (
@@ -201,12 +199,11 @@ func (c *copier) checkWhole() error {
 	for _, r := range records {
 		whole = max(whole, r.Start)
 	}
+	c.origin.records, c.records = records, map[string]*schema.Row{}
 	if c.At >= whole {
 		return nil
 	}
-	var state retention.State
-	state.Take(c.origin.stored, retention.Policy{}) // that of a store without a policy is in its horizon
-	state.Restore(records)
+	state := c.origin.state(records)
 	readable := retention.Bound{Oldest: state.Oldest(), Began: state.Created()}
 	if c.LeftOut == nil {
 		readable.Oldest = max(readable.Oldest, whole)
@@ -214,10 +211,9 @@ func (c *copier) checkWhole() error {
 	if err := readable.Admit(c.At); err != nil {
 		return err
 	}
-	if c.left, err = c.findOmission(&state); err != nil {
+	if c.left, err = c.findOmission(state); err != nil {
 		return err
 	}
-	c.origin.records, c.records = records, map[string]*schema.Row{}
 	return c.left.tell(c.LeftOut)
 }
 
@@ -231,12 +227,12 @@ func bytesIn(page []*schema.Row) (bytes int) {
 // log copies the rows.
 func (c *copier) log() error {
 	err := eachPage(c.ctx, c.From, schema.Cursor{}, c.At, func(page []*schema.Row) error {
-		if c.left != nil {
+		if c.records != nil {
 			page = c.kept(page)
 		}
 		return c.append(bytesIn(page), len(page), func(a schema.Appender) error { return a.Append(page) })
 	})
-	if err != nil || c.left == nil {
+	if err != nil || c.records == nil {
 		return err
 	}
 	return c.policies()
@@ -254,33 +250,6 @@ func (c *copier) kept(page []*schema.Row) (kept []*schema.Row) {
 		}
 	}
 	return kept
-}
-
-// policies ends the log of a copy that lacks something with the policies of
-// now, right behind its moment: what they have let go of is not there, and the
-// copy must say so of the same scopes.
-func (c *copier) policies() error {
-	table, at := c.origin.catalog[retention.RecordsTable].ID, c.At+1
-	var rows []*schema.Row
-	for scope, r := range c.origin.records {
-		value, err := r.Encode()
-		if err != nil {
-			return err
-		}
-		row := &schema.Row{Table: table, ID: string(retention.RecordID(scope)), TS: at, Value: value, JSON: true}
-		if before := c.records[row.ID]; before != nil {
-			row.Prev = before.TS
-		}
-		delete(c.records, row.ID)
-		rows = append(rows, row)
-	}
-	for id, before := range c.records {
-		if !before.Deleted {
-			rows = append(rows, &schema.Row{Table: table, ID: id, TS: at, Prev: before.TS, Deleted: true})
-		}
-	}
-	slices.SortFunc(rows, func(a, b *schema.Row) int { return strings.Compare(a.ID, b.ID) })
-	return c.append(bytesIn(rows), len(rows), func(a schema.Appender) error { return a.Append(rows) })
 }
 
 // append runs fn in a transaction on the copy.

@@ -164,13 +164,7 @@ func (o *omission) setOwned(owned map[place]bool) {
 
 // tell names what is left out, in order.
 func (o *omission) tell(leftOut func(retention.Scope, schema.Timestamp) error) error {
-	order := func(a, b retention.Scope) int {
-		if c := strings.Compare(a.Group, b.Group); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Member, b.Member)
-	}
-	for _, scope := range slices.SortedFunc(maps.Keys(o.scopes), order) {
+	for _, scope := range slices.SortedFunc(maps.Keys(o.scopes), retention.Scope.Compare) {
 		if err := leftOut(scope, o.scopes[scope]); err != nil {
 			return err
 		}
