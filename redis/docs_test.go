@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,9 @@ func writeRows(page *strings.Builder, container string, c *command.Command) {
 // tableCell is a text inside a table.
 func tableCell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
+// otherDialect is how Redis writes costs: O(N) where N is the number of them.
+var otherDialect = regexp.MustCompile(`O\([^)]*[A-Z]|where|number of`)
+
 // TestTheTableIsWhole: what follows from an entry needs the entry.
 func TestTheTableIsWhole(t *testing.T) {
 	var check func(container string, c *command.Command)
@@ -92,6 +96,9 @@ func TestTheTableIsWhole(t *testing.T) {
 		if c.Summary == "" || !strings.HasSuffix(c.Summary, ".") || c.Since == "" || c.Run != nil && c.Complexity == "" || container == "" && c.Group == "" {
 			t.Errorf("%s: summary %q, since %q, complexity %q, group %q: none may be empty, and a summary is a sentence",
 				name, c.Summary, c.Since, c.Complexity, c.Group)
+		}
+		if otherDialect.MatchString(c.Complexity) {
+			t.Errorf("%s: complexity %q: want it like O(n), n the elements", name, c.Complexity)
 		}
 		if c.Run == nil && len(c.Sub) == 0 && c.Name != "HELP" {
 			t.Errorf("%s: nothing runs it", name)

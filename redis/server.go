@@ -8,12 +8,12 @@
 // session lacks: input, a commit, a thread that may block, or nothing more.
 // Package server has the drivers.
 //
-// Commands live in files by type: lists.go has a slice of [Command] entries,
-// which table.go gathers, and says where the rest about lists is. A command
-// reads through Call.R and does not know which moment that is, so every read
-// command works at every timestamp. How a type is stored stands where it is
-// read: keydoc.go, listplaces.go, zsets.go, streamdoc.go, streamgroups.go and
-// lifetimeends.go; tables.go has the tables.
+// Commands live in packages by family: lists has entries and functions of the
+// commands about lists, commands.go gathers them all, and everything that is
+// known about a command follows from its entry, a [command.Command]. A command
+// reads through its call's view and does not know which moment that is, so
+// every read command works at every timestamp. Package keyspace has how types
+// are stored.
 //
 // What one client tells others goes through its outbox, once it is decided,
 // into their inboxes (outbox.go, push.go). Who waits for a key is in

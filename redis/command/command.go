@@ -1,3 +1,15 @@
+// Package command has what a command is and what follows from that.
+//
+// A [Command] is an entry: name, syntax, flags, keys, what documentation says,
+// and the function that runs it. A [Table] makes an [Entry] of each, with its
+// counters, and finds it by name. From the entry follow the number of
+// arguments, where keys are and how they are used ([Keys]), ACL categories,
+// and the replies of COMMAND. Nobody asks for a command's name to know what it
+// is: the entry says that.
+//
+// A [Call] is one run of a command. What several families need for their
+// functions is here as well: replies, options, scans, pops, ranges. The package
+// knows neither sessions nor the server; a call asks its [Client].
 package command
 
 import (

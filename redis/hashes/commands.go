@@ -1,3 +1,5 @@
+// Package hashes has the commands about hashes and about the lifetimes of their
+// fields.
 package hashes
 
 import (

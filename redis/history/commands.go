@@ -1,3 +1,5 @@
+// Package history has the commands about the past: what was, how much of it is
+// kept, and what holds keep readable.
 package history
 
 import (

@@ -1,3 +1,5 @@
+// Package keys has the commands about keys of every type, their lifetimes, and
+// databases.
 package keys
 
 import (

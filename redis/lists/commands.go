@@ -1,3 +1,4 @@
+// Package lists has the commands about lists.
 package lists
 
 import (

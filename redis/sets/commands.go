@@ -1,3 +1,4 @@
+// Package sets has the commands about sets.
 package sets
 
 import (

@@ -1,3 +1,4 @@
+// Package streams has the commands about streams and their groups.
 package streams
 
 import (

@@ -1,3 +1,5 @@
+// Package values has the commands about strings: whole ones, their ranges,
+// bits and counters, and HyperLogLogs, which are strings too.
 package values
 
 import (

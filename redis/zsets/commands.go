@@ -1,3 +1,5 @@
+// Package zsets has the commands about sorted sets, and about places, which are
+// members of sorted sets.
 package zsets
 
 import (
