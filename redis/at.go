@@ -7,10 +7,11 @@ import (
 
 var atCommands = []command.Command{
 	{
-		Name: "AT", Args: "when command [arg ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName | command.Wraps,
+		Name: "AT", Args: "when [PARTIAL] command [arg ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName | command.Wraps,
 		Group: "history", Since: "0.1.0", Complexity: "that of the command",
-		Summary: "Runs any read command as of a moment of the past.",
-		Run:     atRun,
+		Summary: "Runs any read command as of a moment of the past. " +
+			"Walks over keys (KEYS, SCAN, DBSIZE, RANDOMKEY) are refused if a key that is forgotten at the moment may be among their results; with PARTIAL it is left out.",
+		Run: atRun,
 	},
 	{
 		Name: "LASTTS", Flags: command.Local | command.Fast | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
@@ -31,7 +32,8 @@ func atRun(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	e, args, err := s.srv.table.Resolve(c.Args[1:])
+	words, partial := command.Wrapped(c.Args)
+	e, args, err := s.srv.table.Resolve(words)
 	if err != nil {
 		return err
 	}
@@ -45,6 +47,9 @@ func atRun(c *command.Call) error {
 	inner.Cmd, inner.Args = &e.Command, args
 	start := len(c.Reply.Buf)
 	err = c.Store.At(ts, func(snap *firn.Snapshot) error {
+		if partial {
+			snap.Partial()
+		}
 		inner.View = c.At(snap)
 		return e.Run(&inner)
 	})

@@ -23,9 +23,9 @@ var clientCommands = []command.Command{{
 	Summary: "A container for client connection commands.",
 	Sub: append(trackingCommands, []command.Command{
 		{
-			Name: "ASOF", Args: "when | OFF", Min: 1, Flags: command.Local | command.OwnName | command.NoScript | command.Loading | command.Stale,
+			Name: "ASOF", Args: "<when [PARTIAL] | OFF>", Min: 1, Max: 2, Flags: command.Local | command.OwnName | command.NoScript | command.Loading | command.Stale,
 			Since: "0.1.0", Complexity: "O(1)",
-			Summary: "Makes the connection read as of a moment of the past, until OFF. Writes are refused.",
+			Summary: "Makes the connection read as of a moment of the past, until OFF. Writes are refused. PARTIAL is that of AT.",
 			Run:     clientASOF,
 		},
 		{
@@ -124,9 +124,14 @@ func clientASOF(c *command.Call) error {
 	if s.multi.on {
 		return errInMulti
 	}
-	if command.Is(c.Args[0], "OFF") {
+	partial := len(c.Args) == 2
+	off := command.Is(c.Args[0], "OFF")
+	switch {
+	case partial && (off || !command.Is(c.Args[1], "PARTIAL")):
+		return command.ErrSyntax
+	case off:
 		s.asof = 0
-	} else {
+	default:
 		ts, err := s.Moment(c.Args[0])
 		if err == nil {
 			err = s.srv.store.At(ts, func(*firn.Snapshot) error { return nil })
@@ -136,6 +141,7 @@ func clientASOF(c *command.Call) error {
 		}
 		s.asof = ts
 	}
+	s.partial = partial
 	s.publish()
 	c.Reply.Simple("OK")
 	return nil

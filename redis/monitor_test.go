@@ -73,7 +73,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 		"AUTH secret", "AUTH u secret", "AUTH u v secret", "HELLO 3 AUTH default secret", "HELLO 2", "CONFIG SET masterauth secret",
 		"ACL SETUSER u on >secret", "ACL SETUSER v >secret", "AT now AUTH u secret", "at NOW auth secret", "AT now AUTH", "AT secret AUTH",
 		"AT now AUTH u v secret", "AT now HELLO 3 AUTH default secret", "AT now ACL SETUSER u >secret", "AT now ACL SETUSERS u >secret",
-		"AT now CONFIG SET requirepass secret", "AT now AT now AUTH u secret", "AT now AT now ACL NOSUCH secret",
+		"AT now CONFIG SET requirepass secret", "AT now AT now AUTH u secret", "AT now PARTIAL AUTH u secret", "AT now partial AT now PARTIAL AUTH secret", "AT now AT now ACL NOSUCH secret",
 	}
 	for _, command := range secrets {
 		other.Run(t, command, "MULTI", command, "EXEC")

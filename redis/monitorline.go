@@ -13,7 +13,7 @@ import (
 // not shown, or not as it is: AT refuses those, but a password was typed.
 func hidesSecret(t *command.Table, e *command.Entry, args [][]byte) bool {
 	for e != nil && e.Flags&command.Wraps != 0 && len(args) > 1 {
-		words := args[1:]
+		words, _ := command.Wrapped(args)
 		if e, _, _ = t.Resolve(words); e == nil { // it may be a container, with a subcommand misspelt
 			e, _, _ = t.Resolve(words[:1])
 		}

@@ -317,6 +317,9 @@ func (s *Session) RunCold() {
 func (s *Session) readPast() error {
 	out := s.out.buf
 	err := s.srv.store.At(s.asof, func(snap *firn.Snapshot) error {
+		if s.partial {
+			snap.Partial()
+		}
 		out, _ = s.runUnit(s.out.buf, &s.next, snap, nil)
 		return nil
 	})

@@ -94,6 +94,7 @@ type Session struct {
 	subs   listening
 	track  tracker
 
+	partial bool // walks at asof leave out what is forgotten
 	noEvict bool // CLIENT NO-EVICT, which only CLIENT LIST shows
 	noTouch bool // CLIENT NO-TOUCH, the same
 
@@ -144,7 +145,7 @@ func (srv *Server) NewSession(peer, local string) *Session {
 
 // reset brings the session back to how it was when the client connected.
 func (s *Session) reset() {
-	s.proto, s.db, s.asof, s.mute = 2, 0, 0, speaking
+	s.proto, s.db, s.asof, s.partial, s.mute = 2, 0, 0, false, speaking
 	s.who = identity{}
 	s.noEvict, s.noTouch = false, false
 	s.multi.end()

@@ -51,6 +51,9 @@ func wire(err error) (text string, known bool) {
 	if e, ok := errors.AsType[*firn.CompactedError](err); ok {
 		return compacted(e), true
 	}
+	if e, ok := errors.AsType[*firn.MomentError](err); ok {
+		return fmt.Sprintf("ERR invalid moment: %d microseconds are a moment of 1970: write %s for Unix time", e.Number, e.Meant), true
+	}
 	if e, ok := errors.AsType[*firn.FutureError](err); ok {
 		return fmt.Sprintf("FUTURE newest timestamp is %d", e.Newest), true
 	}
@@ -69,14 +72,15 @@ func wire(err error) (text string, known bool) {
 
 // compacted says from when on there is an answer, and why not before.
 func compacted(e *firn.CompactedError) string {
+	const wayOut = ": read later, or walk with AT when PARTIAL, which leaves out what is forgotten"
 	text := fmt.Sprintf("COMPACTED oldest readable timestamp is %d", e.Oldest)
 	switch {
 	case e.Unborn():
 		text += fmt.Sprintf(": the store began at %d", e.Began)
 	case e.Scope.Member != "":
-		text += fmt.Sprintf(": key %.64q of database %s %s", e.Scope.Member, e.Scope.Group, e.Kept())
+		text += fmt.Sprintf(": key %.64q of database %s %s", e.Scope.Member, e.Scope.Group, e.Kept()) + wayOut
 	case e.Scope.Group != "":
-		text += fmt.Sprintf(": database %s %s", e.Scope.Group, e.Kept())
+		text += fmt.Sprintf(": database %s %s", e.Scope.Group, e.Kept()) + wayOut
 	}
 	return text
 }
@@ -88,7 +92,7 @@ var causes = []struct {
 	known bool
 }{
 	{firn.ErrForked, "FORKED the token is from another history of this store", true},
-	{firn.ErrMoment, "ERR invalid moment: give a timestamp in microseconds, <n>ms, <n>s, an RFC 3339 time, -5m, now or a token", true},
+	{firn.ErrMoment, "ERR invalid moment: give a timestamp in microseconds, <n>ms, <n>s, a date, an RFC 3339 time, -5m, -1d12h, -2w, now or a token", true},
 	{firn.ErrFull, "MISCONF the disk is full: nothing was written", false},
 	{firn.ErrInDoubt, "ERR outcome unknown: the commit may or may not have been kept; the server must be restarted", false},
 	{schema.ErrBusy, "BUSY the file is locked by another process, nothing was written: try again later", true},

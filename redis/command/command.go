@@ -43,7 +43,7 @@ const (
 	Protected                     // refused unless the server's options allow it (DEBUG)
 	Executes                      // runs what was queued (EXEC)
 	NeverPaused                   // CLIENT PAUSE does not hold it back
-	Wraps                         // its arguments behind the first are a command (AT)
+	Wraps                         // its arguments are a command (AT): see Wrapped
 	Replicates                    // Redis would send it to replicas although it writes nothing
 )
 
