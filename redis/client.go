@@ -197,7 +197,15 @@ func clientSetInfo(c *command.Call) error {
 	return nil
 }
 
+// measureOwn notes what the input of the client takes that asks.
+func measureOwn(c *command.Call) {
+	s := sessionOf(c)
+	name := strings.ReplaceAll(s.cmd.Load().Full, "|", "")
+	s.sizes.measureInput(s.in, len(name)+bytesIn(c.Args), s.multi.bytes)
+}
+
 func clientInfo(c *command.Call) error {
+	measureOwn(c)
 	c.Reply.Verbatim("txt", clientLine(sessionOf(c))+"\n")
 	return nil
 }
@@ -253,6 +261,7 @@ func clientList(c *command.Call) error {
 	default:
 		return command.ErrSyntax
 	}
+	measureOwn(c)
 	var text strings.Builder
 	for _, s := range sessionOf(c).srv.clients.all() {
 		if show(s) {

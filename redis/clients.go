@@ -43,11 +43,19 @@ func clientLine(s *Session) string {
 		command = e.Full
 	}
 	flags, redirect := listenerFlags(s, clientFlags(s, v))
-	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d "+
-		"events=r cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s asof=%s",
+	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d %s "+
+		"cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s asof=%s",
 		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
 		flags, v.db, s.subs.channels.count.Load(), s.subs.patterns.count.Load(), s.subs.shards.count.Load(),
-		s.multi.queued.Load(), command, s.user.Load().Name, redirect, v.proto, v.library, v.libraryVersion, v.asof)
+		s.multi.queued.Load(), s.sizes.text(waitingBytes(s), s.inbox.size()), command, s.user.Load().Name, redirect, v.proto, v.library, v.libraryVersion, v.asof)
+}
+
+// waitingBytes is what the session's command takes that waits for a key.
+func waitingBytes(s *Session) int {
+	if w := s.waiter.Load(); w != nil {
+		return bytesIn(w.unit.args)
+	}
+	return 0
 }
 
 // clientFlags are Redis's letters for what a session is and does.

@@ -82,6 +82,15 @@ func (b *inbox) sent(left int64) {
 	}
 }
 
+// inboxSize is the bytes that wait in an inbox, and those of its buffer.
+type inboxSize struct{ used, held int }
+
+func (b *inbox) size() inboxSize {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return inboxSize{len(b.buf), cap(b.buf)}
+}
+
 // release gives back the buffer if nothing is in it.
 func (b *inbox) release() {
 	b.mu.Lock()

@@ -103,6 +103,7 @@ func (s *Session) Run() Need {
 	for !s.closing && !s.killed.Load() {
 		if s.out.full() {
 			s.out.remark(s.guest())
+			measure(s)
 			return NeedFlush
 		}
 		if !s.fetch() {
@@ -136,6 +137,7 @@ func (s *Session) Run() Need {
 // rest is what a session needs that has nothing to do. Input that comes while
 // the client has to wait is kept, up to the limit of one command.
 func (s *Session) rest() Need {
+	measure(s)
 	if s.closing || s.killed.Load() || s.Waits() && int64(s.in.Buffered()) > s.srv.config.queryLimit.Load() {
 		return NeedClose
 	}

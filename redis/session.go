@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -108,6 +109,7 @@ type Session struct {
 	killed atomic.Bool
 
 	monitoring atomic.Bool
+	sizes      clientSizes
 }
 
 // muting is the state of CLIENT REPLY.
@@ -138,6 +140,7 @@ func (srv *Server) NewSession(peer, local string) *Session {
 	s.reset()
 	s.out.remark(s.guest())
 	s.active.Store(s.born.UnixMilli())
+	measure(s)
 	srv.clients.add(s.id, s)
 	srv.stats.connections.Add(1)
 	return s
@@ -203,6 +206,7 @@ func (s *Session) Sent(n int) {
 	s.out.sent += n
 	s.srv.stats.bytesOut.Add(int64(n))
 	s.out.remark(s.guest())
+	s.sizes.measureUnsent(len(s.out.unsent()))
 	if s.inbox.ahead.Load() > 0 {
 		s.inbox.sent(int64(len(s.out.unsent())))
 	}
@@ -224,6 +228,7 @@ func (s *Session) Overflows() bool {
 	case s.subs.total() > 0:
 		limit = limits[pubsubClients]
 	}
+	s.sizes.measureUnsent(len(s.out.unsent()))
 	over := s.out.overflows(limit)
 	if over {
 		overflowed(s, int64(len(s.out.unsent())))
@@ -253,6 +258,29 @@ func (s *Session) Idle() {
 		s.call.Work.Ids.Release()
 		s.outbox.release()
 	}
+	measure(s)
+}
+
+// What a session takes without its buffers, and the parts of some of these.
+var (
+	sessionBytes = int(reflect.TypeFor[Session]().Size())
+	unitBytes    = int(reflect.TypeFor[unit]().Size())
+	noteBytes    = int(reflect.TypeFor[note]().Size())
+)
+
+// measure notes what the buffers of a session take that is at rest. It belongs
+// to the driver.
+func measure(s *Session) {
+	args := 0
+	if s.pending {
+		args = bytesIn(s.next.words)
+	}
+	s.sizes.measureInput(s.in, args, s.multi.bytes)
+	others := sessionBytes + s.in.Memory() + unitBytes*(cap(s.batch.units)+cap(s.multi.queue))
+	if s.waiter.Load() == nil { // otherwise who serves it may be using the outbox
+		others += noteBytes*cap(s.outbox.notes) + cap(s.outbox.text)
+	}
+	s.sizes.measureReplies(cap(s.out.buf)+cap(s.batch.held), len(s.out.buf), others, s.active.Load())
 }
 
 // LastActive is when the client last sent a command, in Unix milliseconds.

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"reflect"
 	"sync"
 
 	"github.com/firndb/firn/internal/invariant"
@@ -37,6 +38,12 @@ type page struct {
 	args   [pageArgs][]byte
 	places [pagePlaces]place
 }
+
+// What a page and the header of an argument take.
+var (
+	pageMemory   = int(reflect.TypeFor[page]().Size())
+	headerMemory = int(reflect.TypeFor[[]byte]().Size())
+)
 
 var pages = sync.Pool{New: func() any { return new(page) }}
 

@@ -62,6 +62,28 @@ func (r *Reader) SetAuthenticated(trusted bool) { r.guest = !trusted }
 // Buffered returns how many bytes have arrived that Next did not return yet.
 func (r *Reader) Buffered() int { return r.end - r.start }
 
+// Used returns how many bytes are in the buffer: those that Next did not
+// return yet, and those of commands that it has since the last Space.
+func (r *Reader) Used() int { return r.end }
+
+// Size returns how many bytes the buffer holds, used or not.
+func (r *Reader) Size() int { return len(r.buf) }
+
+// Memory returns how many bytes the Reader's buffers take in all.
+func (r *Reader) Memory() int {
+	if r.page == nil {
+		return 0
+	}
+	memory := pageMemory
+	if len(r.buf) > pageBytes {
+		memory += len(r.buf)
+	}
+	if len(r.slab) > pageArgs {
+		memory += len(r.slab) * headerMemory
+	}
+	return memory
+}
+
 // Next returns the next command that has arrived completely, its name first.
 // ok is false if there is none yet. Commands are never empty, but arguments
 // may be.
