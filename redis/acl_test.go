@@ -334,7 +334,7 @@ func TestDescriptionsMakeTheSameUser(t *testing.T) {
 			}
 		}
 		text := l.Describe(acl.NewAccount("u", r))
-		users, problems := l.Parse(text)
+		users, problems := l.Parse(text, "F")
 		if problems != "" {
 			t.Fatalf("%q of %q: %s", text, rules, problems)
 		}

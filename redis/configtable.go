@@ -99,7 +99,7 @@ func serverParameters() []parameter {
 		stored("hz", parseHz, func(srv *Server) *atomic.Int64 { return &srv.config.hz }, nil),
 		{name: "acl-pubsub-default", get: channelDefault, set: setChannelDefault},
 		{name: "protected-mode", get: protectedText, set: setProtected},
-		{name: "aclfile", get: func(srv *Server) string { return srv.users.File }},
+		{name: "aclfile", get: func(srv *Server) string { return srv.opts.ACLFile }},
 		{name: "dbfilename", get: func(srv *Server) string { return filepath.Base(srv.opts.Path) }},
 		{name: "dir", get: directory},
 		{name: "maxmemory", get: func(*Server) string { return "0" }, set: setMaxMemory},

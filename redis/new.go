@@ -28,7 +28,6 @@ func New(store *firn.Store, o Options) *Server {
 	srv.slow.init()
 	srv.latency.slow = &srv.slow
 	srv.users = acl.NewACL(srv.table, o.Password)
-	srv.users.File = o.ACLFile
 	srv.denials.limit.Store(defaultACLLog)
 	srv.config.init(o)
 	srv.pubsub.init()

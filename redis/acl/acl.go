@@ -18,7 +18,6 @@ const maxUsers = 100_000
 // Users is who may do what. It is safe for concurrent use.
 type Users struct {
 	Table        *command.Table
-	File         string      // the ACL file; empty: there is none
 	OpenChannels atomic.Bool // acl-pubsub-default is allchannels
 	Standard     *Account    // the user default: it is always there
 

@@ -1,29 +1,18 @@
 package acl
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/firndb/firn/resp"
 )
 
-// maxACLFileBytes bounds what is read of an ACL file.
-const maxACLFileBytes = 64 << 20
-
-// Load replaces all users by those of the file, or, if anything in it is
-// wrong, none. It returns who is gone.
-func (l *Users) Load() (gone map[*Account]bool, err error) {
-	text, err := readBounded(l.File)
-	if err != nil {
-		return nil, resp.Error(fmt.Sprintf("ERR Error loading ACLs, opening file '%s': %s", l.File, systemText(err)))
-	}
+// Load replaces all users by those of a text, the contents of a file of that
+// name, or, if anything in it is wrong, none. It returns who is gone.
+func (l *Users) Load(text, file string) (gone map[*Account]bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	users, problems := l.Parse(text)
+	users, problems := l.Parse(text, file)
 	if problems != "" {
 		return nil, resp.Error("ERR " + problems + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
 	}
@@ -46,31 +35,8 @@ func (l *Users) Load() (gone map[*Account]bool, err error) {
 	return gone, nil
 }
 
-func readBounded(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxACLFileBytes+1))
-	if err == nil && len(text) > maxACLFileBytes {
-		err = errors.New("file too large")
-	}
-	return string(text), err
-}
-
-// systemText is what the system says of an error, without the operation.
-func systemText(err error) string {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
-// Parse reads the lines of a file. problems says all that is wrong.
-func (l *Users) Parse(text string) (users map[string]*Rights, problems string) {
+// Parse reads the lines of a file, whose name problems tell. problems says all that is wrong.
+func (l *Users) Parse(text, file string) (users map[string]*Rights, problems string) {
 	users = map[string]*Rights{}
 	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
@@ -79,7 +45,7 @@ func (l *Users) Parse(text string) (users map[string]*Rights, problems string) {
 		if line == "" {
 			continue
 		}
-		where := fmt.Sprintf("%s:%d", l.File, number)
+		where := fmt.Sprintf("%s:%d", file, number)
 		words := strings.Split(line, " ")
 		switch {
 		case words[0] != "user" || len(words) < 2:
@@ -120,40 +86,11 @@ func (l *Users) parseRules(r *Rights, rules []string, where string) (problems st
 	return problems
 }
 
-// Save writes all users to the file: it has the old users or the new ones,
-// also after a crash.
-func (l *Users) Save() (err error) {
+// Text is all users, a line each, as Load reads them.
+func (l *Users) Text() string {
 	var text strings.Builder
 	for _, a := range l.Sorted() {
 		text.WriteString(l.Describe(a) + "\n")
 	}
-	f, err := os.CreateTemp(filepath.Dir(l.File), filepath.Base(l.File)+".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.WriteString(text.String())
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), l.File); err != nil {
-		return err
-	}
-	return syncDirectory(filepath.Dir(l.File))
-}
-
-// syncDirectory makes a rename durable.
-func syncDirectory(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return text.String()
 }
