@@ -147,6 +147,7 @@ func Check(sources []Source) []Problem {
 	var problems []Problem
 	for _, s := range sources {
 		problems = append(problems, machinePaths(s)...)
+		problems = append(problems, firstPage(s)...)
 		if s.Syntax == nil {
 			continue
 		}
@@ -155,6 +156,7 @@ func Check(sources []Source) []Problem {
 		}
 	}
 	problems = append(problems, publicPage(sources)...)
+	problems = append(problems, pageNames(sources)...)
 	problems = append(problems, commandNames(sources)...)
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
