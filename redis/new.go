@@ -11,7 +11,7 @@ import (
 )
 
 // New makes a server over store, which it borrows: the caller closes it after
-// the last session has ended. The store must have been opened with [Tables].
+// the last session has ended. The store must have been opened with [keyspace.Tables].
 func New(store *firn.Store, o Options) *Server {
 	o = o.withDefaults()
 	id := randomID()

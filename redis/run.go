@@ -344,7 +344,7 @@ func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]by
 
 // run runs one command and appends its reply. An error has been answered,
 // unless it is ErrCold or ErrParks. A command that begins to wait has replied
-// nothing yet: Call.wants says what it waits for.
+// nothing yet: Call.Wants says what it waits for.
 func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	c := s.callFor(u, u.args, r, tx, out)
 	c.Waited, c.Patience = false, patience(s, u, tx)

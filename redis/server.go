@@ -1,23 +1,29 @@
-// Package redis makes a store speak Redis's language: its commands, as
-// functions of a snapshot or of a transaction, and the session that a client
-// has with them.
+// Package redis makes a store speak Redis's language. It is the top floor of a
+// house that stands on the public page of package firn, and each floor knows
+// only those below:
+//
+//   - keyspace: keys and collections as documents, at any moment
+//   - command: what a command is, its table, arguments and replies
+//   - values, hashes, lists, sets, zsets, streams, keys: the commands on data
+//   - history: the commands about the past
+//   - acl: users, and what they may do
+//   - redis itself: the server, the sessions, and the commands about these
 //
 // A [Server] is what all sessions share. A [Session] is a state machine
 // without I/O: bytes go in (Space, Fill), Run turns them into replies, and
 // bytes come out (Output, Sent). What Run returns tells the driver what the
 // session lacks: input, a commit, a thread that may block, or nothing more.
-// Package server has the drivers.
+// Package server has the drivers. Writes of one session, or of many, are
+// committed as a [Group], which also serves those who wait for a key.
 //
-// Commands live in packages by family: lists has entries and functions of the
-// commands about lists, commands.go gathers them all, and everything that is
-// known about a command follows from its entry, a [command.Command]. A command
-// reads through its call's view and does not know which moment that is, so
-// every read command works at every timestamp. Package keyspace has how types
-// are stored.
+// Everything that is known about a command follows from its entry, a
+// [command.Command]; [Commands] is the list of all. A command reads through its
+// call's view and does not know which moment that is, so every read command
+// works at every timestamp. What it tells other clients goes to its session's
+// outbox, and from there, once it is decided, into their inboxes.
 //
-// What one client tells others goes through its outbox, once it is decided,
-// into their inboxes (outbox.go, push.go). Who waits for a key is in
-// blocked.go, and is served by [Group].
+// The package opens no socket, starts no goroutine and does not close the
+// store.
 package redis
 
 import (

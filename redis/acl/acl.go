@@ -1,3 +1,15 @@
+// Package acl has users and what they may do: Redis's rules, and whether they
+// allow a command.
+//
+// [Users] is who there is. An [Account] is one of them, and has [Rights], which
+// are never changed but replaced as a whole: a session that looks at them while
+// a rule changes sees the old ones or the new ones. Rights are passwords and
+// [Selector]s, each of which allows commands, keys and channels; a command is
+// allowed if one selector allows all of it (Rights.Check). Rules are read and
+// written as ACL SETUSER, ACL LIST and the lines of an ACL file have them.
+//
+// The package is about words only. Who is asking, what a refusal is answered
+// with and where it is remembered is package redis's.
 package acl
 
 import (

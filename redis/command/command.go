@@ -39,7 +39,7 @@ const (
 	PubSub                        // allowed to a RESP2 subscriber
 	Skip                          // kept out of MONITOR and SLOWLOG (AUTH)
 	OwnName                       // one of Firn's own commands
-	Blocks                        // may wait for a key: see Call.wait
+	Blocks                        // may wait for a key: see Call.Wants
 	Protected                     // refused unless the server's options allow it (DEBUG)
 	Executes                      // runs what was queued (EXEC)
 	NeverPaused                   // CLIENT PAUSE does not hold it back

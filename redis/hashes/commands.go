@@ -1,5 +1,9 @@
 // Package hashes has the commands about hashes and about the lifetimes of their
 // fields.
+//
+// hashes.go and hashcounters.go change fields, lifetimes.go their ends, and
+// hashscan.go walks; Commands is all entries. Where fields and lifetimes are
+// kept, and when a field has ended, is in package keyspace.
 package hashes
 
 import (

@@ -69,7 +69,7 @@ func hIncrByFloat(c *command.Call) error {
 	return err
 }
 
-// openField opens the call's key and reads the field that is its next
+// openField opens the key that the call names first and reads the field that is its next
 // argument.
 func openField(c *command.Call) (h keyspace.OpenedHash, value []byte, had bool, err error) {
 	h, err = keyspace.OpenHash(c.View, c.Args[0])

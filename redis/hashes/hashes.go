@@ -124,7 +124,7 @@ var hashCommands = []command.Command{
 	},
 }
 
-// findField reads a field of the hash at the call's key.
+// findField reads a field of the hash at the key that the call names first.
 func findField(c *command.Call, field []byte) (value []byte, ok bool, err error) {
 	k, ok, err := c.FindKind(c.Args[0], keyspace.KindHash)
 	if err != nil || !ok {
@@ -223,7 +223,7 @@ func hMGet(c *command.Call) error {
 	return nil
 }
 
-// replyHash replies all fields of the hash at the call's key, their values, or
+// replyHash replies all fields of the hash at the key that the call names first, their values, or
 // both.
 func replyHash(c *command.Call, fields, values bool) error {
 	k, ok, err := c.FindKind(c.Args[0], keyspace.KindHash)

@@ -29,7 +29,7 @@ func wholeLog(c *command.Call, k *keyspace.KeyDoc) (*rdb.Log, error) {
 		}
 		l.Entries = append(l.Entries, rdb.Entry{ID: dumpedID(e.ID), Fields: fields, Begins: e.Begins || len(l.Entries) == 0})
 	}
-	var groups []keyspace.StreamGroup // first: walks share scratch memory
+	var groups []keyspace.StreamGroup // read out first: one walk at a time uses the view's memory
 	for g, err := range keyspace.StreamGroups(c.View, k) {
 		if err != nil {
 			return nil, err

@@ -180,7 +180,7 @@ func (q *Sequence) damaged(how string) error {
 	return fmt.Errorf("list %d/%d of %d items %s: %w", q.UID.TS, q.UID.N, q.Length, how, ErrDamaged)
 }
 
-// ItemID is the id of an item, in scratch memory.
+// ItemID is the id of an item. It is valid until the command ends.
 func (q *Sequence) ItemID(v *View, position int64) []byte {
 	return v.Keep(tuple.AppendInt(AppendUID(v.Room(), q.UID), position))
 }

@@ -1,3 +1,23 @@
+// Package keyspace keeps Redis's databases, keys and collections as documents
+// of a store, and is where all of Redis's rules about them stand.
+//
+// A [Catalog] is what the parts of a server share: the store, its tables (see
+// [Tables]), settings and cursors. A [View] is a database at one moment, either
+// a snapshot, of the present or of the past, or a transaction. A key is one
+// document, a [KeyDoc], with its type, its end and its length; a string is in
+// it, and the elements of a collection are documents of their own, whose ids
+// begin with the collection's [UID]. View.Open finds a key to write to, and
+// returns a [Slot] that the types' functions change and write back; View.Find
+// only reads. How each type is laid out stands at the top of its file:
+// keydoc.go, hashes.go, fieldends.go, listplaces.go, sets.go, zsets.go,
+// streamdoc.go, streamgroups.go.
+//
+// A [Witness] hears what is done through a View, so that those who wait, listen
+// and track can be told; it is the only way up. A [Sweeper] ends what has
+// expired, and needs no server. [Changes] tells what versions of the log mean.
+//
+// The package parses no command and writes no reply, knows neither clients nor
+// rights, and starts no goroutine.
 package keyspace
 
 import (
@@ -100,9 +120,10 @@ type workspace struct {
 	former formerReigns
 }
 
-// Room and keep are the arena's of the command.
+// Room is memory of the command, to append an id to.
 func (v *View) Room() []byte { return v.Work.Ids.room() }
 
+// Keep makes an id that was appended to Room last until the command ends.
 func (v *View) Keep(id []byte) []byte { return v.Work.Ids.keep(id) }
 
 // Notify tells those who listen that a command did something to a key of the
@@ -113,7 +134,7 @@ func (v *View) Notify(class EventClass, event string, key []byte) {
 	v.NotifyIn(v.DB, class, event, key)
 }
 
-// NotifyIn is notify for a key of another database.
+// NotifyIn is Notify for a key of another database.
 func (v *View) NotifyIn(db int, class EventClass, event string, key []byte) {
 	if EventClass(v.Events.Load())&class != 0 {
 		v.Witness.Event(db, class, event, key)

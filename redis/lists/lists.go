@@ -183,7 +183,7 @@ func replyItems(v *keyspace.View, w *resp.Writer, q *keyspace.Sequence, rank, n 
 	return nil
 }
 
-// FindList reads the list at the call's key; ok is false if there is none.
+// FindList reads the list at the key that the call names first; ok is false if there is none.
 func FindList(c *command.Call) (q keyspace.Sequence, ok bool, err error) {
 	k, ok, err := c.FindKind(c.Args[0], keyspace.KindList)
 	if err != nil || !ok {

@@ -1,4 +1,8 @@
 // Package sets has the commands about sets.
+//
+// sets.go has those on one set, setscombine.go unions, intersections and
+// differences, and setsrandom.go what depends on chance; Commands is all
+// entries. Where members are kept is in package keyspace.
 package sets
 
 import (

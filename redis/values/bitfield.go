@@ -95,7 +95,7 @@ func parseField(c *command.Call, encoding, offset []byte) (f field, err error) {
 	return f, err
 }
 
-// bitField runs all operations on the string at the call's key, one after the
+// bitField runs all operations on the string at the key that the call names first, one after the
 // other.
 func bitField(c *command.Call, readOnly bool) error {
 	var ops []fieldOp

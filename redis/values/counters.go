@@ -12,7 +12,7 @@ import (
 
 // Numbers in strings: INCR and its relatives.
 
-// add adds an integer to the one at the call's key and replies the sum.
+// add adds an integer to the one at the key that the call names first and replies the sum.
 func add(c *command.Call, increment int64) error {
 	s, err := c.OpenKind(c.Args[0], keyspace.KindString)
 	if err != nil {

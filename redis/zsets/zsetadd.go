@@ -95,7 +95,7 @@ type addResult struct {
 	score          float64 // what it has now, unless refused
 }
 
-// addScores stores members at the call's key.
+// addScores stores members at the key that the call names first.
 func addScores(c *command.Call, o addOptions, members []scored) error {
 	s, err := c.OpenKind(c.Args[0], keyspace.KindZSet)
 	if err != nil {
