@@ -23,6 +23,9 @@ func TestPause(t *testing.T) {
 		"a transaction that writes":    {"WRITE", "MULTI\r\nGET k\r\nSET k 1\r\nEXEC", "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n$-1\r\n+OK\r\n", true},
 		"a transaction that reads":     {"WRITE", "MULTI\r\nGET k\r\nEXEC", "+OK\r\n+QUEUED\r\n*1\r\n$-1\r\n", false},
 		"a write behind a read":        {"WRITE", "GET k\r\nINCR k\r\nGET k", "$-1\r\n:1\r\n$1\r\n1\r\n", true},
+		"a message":                    {"WRITE", "PUBLISH c m", ":0\r\n", true},
+		"a shard's message in MULTI":   {"WRITE", "MULTI\r\nSPUBLISH c m\r\nDISCARD", "+OK\r\n+QUEUED\r\n+OK\r\n", true},
+		"a count, as in Redis":         {"WRITE", "PFCOUNT h", ":0\r\n", true},
 		"a command that waits":         {"WRITE", "QPOP l 0.001", "*-1\r\n", true},
 		"a command that reads streams": {"WRITE", "QREAD l 0 0.001", "*-1\r\n", false},
 	} {
