@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/firndb/firn/redis/pubsub"
+
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 
@@ -117,16 +119,16 @@ func (srv *Server) dismiss(self *Session, ends func(*Session) bool) (n int) {
 // to what it may not hear any more.
 func (srv *Server) narrowed(self *Session, a *acl.Account) {
 	bounds := a.Bounds.Load()
-	if bounds == nil || srv.pubsub.idle() {
+	if bounds == nil || srv.pubsub.Idle() {
 		return
 	}
-	his := map[listener]bool{}
+	his := map[pubsub.Listener]bool{}
 	for _, s := range srv.clients.all() {
 		if s.user.Load() == a {
 			his[&s.inbox] = true
 		}
 	}
-	if lost := srv.pubsub.refused(his, bounds.AllowsChannel); len(lost) > 0 {
+	if lost := srv.pubsub.Refused(his, bounds.AllowsChannel); len(lost) > 0 {
 		srv.dismiss(self, func(s *Session) bool { return lost[&s.inbox] })
 	}
 }

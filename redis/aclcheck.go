@@ -107,9 +107,9 @@ func logDenial(s *Session, e *command.Entry, why acl.Denial, object, user string
 		context = "multi"
 	}
 	now := s.srv.opts.Now()
-	s.srv.denials.add(aclEvent{
-		why: why, context: context, object: object[:min(len(object), maxLoggedBytes)], user: user[:min(len(user), maxLoggedBytes)],
-		client: clientLine(s), created: now, updated: now,
+	s.srv.denials.Add(acl.Refusal{
+		Why: why, Context: context, Object: object, User: user,
+		Client: clientLine(s), Created: now, Updated: now,
 	})
 }
 

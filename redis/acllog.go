@@ -17,7 +17,7 @@ func aclLogCommand(c *command.Call) error {
 	n := int64(usualACLEntries)
 	if len(c.Args) == 1 {
 		if command.Is(c.Args[0], "RESET") {
-			l.reset()
+			l.Reset()
 			c.Reply.Simple("OK")
 			return nil
 		}
@@ -28,30 +28,30 @@ func aclLogCommand(c *command.Call) error {
 		n = count
 	}
 	now := sessionOf(c).srv.opts.Now()
-	entries := l.newest(n)
+	entries := l.Newest(n)
 	c.Reply.Array(len(entries))
 	for i := range entries {
-		entries[i].reply(&c.Reply, now)
+		replyRefusal(&c.Reply, &entries[i], now)
 	}
 	return nil
 }
 
-func (e *aclEvent) reply(w *resp.Writer, now time.Time) {
-	reason := map[acl.Denial]string{acl.DenialCommand: "command", acl.DenialKey: "key", acl.DenialAuth: "auth", acl.DenialChannel: "channel"}[e.why]
+func replyRefusal(w *resp.Writer, e *acl.Refusal, now time.Time) {
+	reason := map[acl.Denial]string{acl.DenialCommand: "command", acl.DenialKey: "key", acl.DenialAuth: "auth", acl.DenialChannel: "channel"}[e.Why]
 	w.Map(10)
 	w.BulkString("count")
-	w.Int(e.count)
+	w.Int(e.Count)
 	command.ReplyField(w, "reason", reason)
-	command.ReplyField(w, "context", e.context)
-	command.ReplyField(w, "object", e.object)
-	command.ReplyField(w, "username", e.user)
+	command.ReplyField(w, "context", e.Context)
+	command.ReplyField(w, "object", e.Object)
+	command.ReplyField(w, "username", e.User)
 	w.BulkString("age-seconds")
-	w.Double(float64(now.Sub(e.created).Milliseconds()) / 1000)
-	command.ReplyField(w, "client-info", e.client)
+	w.Double(float64(now.Sub(e.Created).Milliseconds()) / 1000)
+	command.ReplyField(w, "client-info", e.Client)
 	w.BulkString("entry-id")
-	w.Int(e.id)
+	w.Int(e.ID)
 	w.BulkString("timestamp-created")
-	w.Int(e.created.UnixMilli())
+	w.Int(e.Created.UnixMilli())
 	w.BulkString("timestamp-last-updated")
-	w.Int(e.updated.UnixMilli())
+	w.Int(e.Updated.UnixMilli())
 }

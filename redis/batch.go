@@ -34,7 +34,7 @@ func (b *batch) release() { b.units, b.held = nil, nil }
 // gather makes a batch of the pending write and what follows it.
 func (b *batch) gather(s *Session) {
 	b.units, b.held, b.ran = b.units[:0], b.held[:0], 0
-	if b.handed = 0; s.srv.latency.watched() {
+	if b.handed = 0; s.srv.latency.Watched() {
 		b.handed = command.Clock()
 	}
 	for {
@@ -101,7 +101,7 @@ func (b *batch) decide(s *Session, last firn.Timestamp, err error) {
 	}
 	s.srv.deliver(&s.outbox, &s.track)
 	if b.handed != 0 {
-		s.srv.latency.add("commit", s.srv.opts.Now(), command.Clock()-b.handed)
+		s.srv.latency.Add("commit", s.srv.opts.Now(), command.Clock()-b.handed)
 	}
 	s.phase = phaseDecided
 }

@@ -277,9 +277,9 @@ func clientList(c *command.Call) error {
 func clientType(name []byte) (isOf func(*Session) bool, err error) {
 	switch {
 	case command.Is(name, "NORMAL"):
-		return func(s *Session) bool { return s.subs.total() == 0 }, nil
+		return func(s *Session) bool { return s.subs.Total() == 0 }, nil
 	case command.Is(name, "PUBSUB"):
-		return func(s *Session) bool { return s.subs.total() > 0 }, nil
+		return func(s *Session) bool { return s.subs.Total() > 0 }, nil
 	case command.Is(name, "MASTER"), command.Is(name, "REPLICA"), command.Is(name, "SLAVE"):
 		return func(*Session) bool { return false }, nil
 	}

@@ -46,7 +46,7 @@ func clientLine(s *Session) string {
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d %s "+
 		"cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s asof=%s",
 		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
-		flags, v.db, s.subs.channels.count.Load(), s.subs.patterns.count.Load(), s.subs.shards.count.Load(),
+		flags, v.db, s.subs.Channels.Count.Load(), s.subs.Patterns.Count.Load(), s.subs.Shards.Count.Load(),
 		s.multi.queued.Load(), s.sizes.text(waitingBytes(s), s.inbox.size()), command, s.user.Load().Name, redirect, v.proto, v.library, v.libraryVersion, v.asof)
 }
 
@@ -85,13 +85,13 @@ func clientFlags(s *Session, v *shownClient) string {
 // and says which client its invalidations are redirected to. It is safe on
 // any goroutine.
 func listenerFlags(s *Session, flags string) (string, int64) {
-	if s.subs.total() > 0 {
+	if s.subs.Total() > 0 {
 		flags += "P"
 	}
 	if s.monitoring.Load() {
 		flags += "O"
 	}
-	tracks, redirect := s.srv.tracking.shown(&s.track)
+	tracks, redirect := s.srv.tracking.Shown(&s.track)
 	flags += tracks
 	if len(flags) > 1 {
 		flags = strings.TrimPrefix(flags, "N")

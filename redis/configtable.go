@@ -89,12 +89,12 @@ func parseMemory(value string) (int64, error) {
 
 // serverParameters change what the server does, or tell what it is.
 func serverParameters() []parameter {
-	refresh := func(srv *Server) { srv.slow.refresh() }
+	refresh := func(srv *Server) { srv.slow.Refresh() }
 	return []parameter{
-		counted("slowlog-log-slower-than", -1, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.microsAtLeast }, refresh),
-		counted("slowlog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.limit }, nil),
-		counted("latency-monitor-threshold", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.millisWatched }, refresh),
-		counted("acllog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.denials.limit }, nil),
+		counted("slowlog-log-slower-than", -1, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.MicrosAtLeast }, refresh),
+		counted("slowlog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.Limit }, nil),
+		counted("latency-monitor-threshold", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.slow.MillisWatched }, refresh),
+		counted("acllog-max-len", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.denials.Limit }, nil),
 		counted("active-expire-effort", 1, 10, func(srv *Server) *atomic.Int64 { return &srv.config.effort }, nil),
 		stored("hz", parseHz, func(srv *Server) *atomic.Int64 { return &srv.config.hz }, nil),
 		{name: "acl-pubsub-default", get: channelDefault, set: setChannelDefault},

@@ -176,7 +176,7 @@ func connectionHello(c *command.Call) error {
 
 func connectionPing(c *command.Call) error {
 	switch {
-	case sessionOf(c).proto == 2 && sessionOf(c).subs.total() > 0:
+	case sessionOf(c).proto == 2 && sessionOf(c).subs.Total() > 0:
 		c.Reply.Array(2)
 		c.Reply.BulkString("pong")
 		c.Reply.Bulk(bytes.Join(c.Args, nil))

@@ -3,6 +3,8 @@ package redis
 import (
 	"strconv"
 
+	"github.com/firndb/firn/redis/tracking"
+
 	"github.com/firndb/firn"
 
 	"github.com/firndb/firn/redis/keyspace"
@@ -11,27 +13,27 @@ import (
 // publishEvent tells of an event in the channels that are switched on.
 func (srv *Server) publishEvent(db int, class keyspace.EventClass, event string, key []byte) {
 	on := keyspace.EventClass(srv.catalog.Events.Load())
-	if on&class == 0 || srv.pubsub.idle() {
+	if on&class == 0 || srv.pubsub.Idle() {
 		return
 	}
 	number := strconv.Itoa(db)
 	if on&keyspace.EventKeyspace != 0 {
 		channel := append([]byte("__keyspace@"+number+"__:"), key...)
-		srv.pubsub.publish(&srv.pubsub.channels, channel, []byte(event))
+		srv.pubsub.Publish(&srv.pubsub.Channels, channel, []byte(event))
 	}
 	if on&keyspace.EventKeyevent != 0 {
-		srv.pubsub.publish(&srv.pubsub.channels, []byte("__keyevent@"+number+"__:"+event), key)
+		srv.pubsub.Publish(&srv.pubsub.Channels, []byte("__keyevent@"+number+"__:"+event), key)
 	}
 }
 
 // deliver tells what was noted, because it is decided now. by is who wrote.
-func (srv *Server) deliver(o *outbox, by *tracker) {
+func (srv *Server) deliver(o *outbox, by *tracking.Client) {
 	if len(o.notes) > 0 {
 		srv.deliverNotes(o, by)
 	}
 }
 
-func (srv *Server) deliverNotes(o *outbox, by *tracker) {
+func (srv *Server) deliverNotes(o *outbox, by *tracking.Client) {
 	var written [][]byte // for those who track prefixes
 	for i := range o.notes {
 		n := &o.notes[i]
@@ -40,22 +42,22 @@ func (srv *Server) deliverNotes(o *outbox, by *tracker) {
 		case noteEvent:
 			srv.publishEvent(n.db, n.class, n.event, first)
 		case noteMessage:
-			srv.pubsub.publish(&srv.pubsub.channels, first, more)
+			srv.pubsub.Publish(&srv.pubsub.Channels, first, more)
 		case noteShard:
-			srv.pubsub.publish(&srv.pubsub.shards, first, more)
+			srv.pubsub.Publish(&srv.pubsub.Shards, first, more)
 		case noteTouch:
-			srv.tracking.invalidate(first, by)
+			srv.tracking.Invalidate(first, by)
 			written = append(written, first)
 		case noteFlush:
-			srv.tracking.flush()
+			srv.tracking.Flush()
 		case noteRead:
-			srv.tracking.remember(by, first)
+			srv.tracking.Remember(by, first)
 		case noteMonitor:
-			srv.monitors.show(first)
+			srv.monitors.Show(first)
 		}
 	}
 	if len(written) > 0 {
-		srv.tracking.broadcast(written, by)
+		srv.tracking.Broadcast(written, by)
 	}
 	srv.recheckReads(o)
 	o.clear()
@@ -79,7 +81,7 @@ func (srv *Server) recheckReads(o *outbox) {
 		}
 		if newest > n.seen {
 			key, _ := o.texts(n)
-			srv.tracking.invalidate(key, nil)
+			srv.tracking.Invalidate(key, nil)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firndb/firn/redis/measure"
+
 	"github.com/firndb/firn/redis/command"
 
 	"github.com/firndb/firn/resp"
@@ -67,57 +69,52 @@ var latencyCommands = []command.Command{{
 
 func latencyLatest(c *command.Call) error {
 	l := &sessionOf(c).srv.latency
-	names := l.names()
+	names := l.Names()
 	c.Reply.Array(len(names))
 	for _, name := range names {
-		e, _ := l.event(name)
-		var last latencySample
-		if n := len(e.samples); n > 0 {
-			last = e.samples[n-1]
+		e, _ := l.Event(name)
+		var last measure.LatencySample
+		if n := len(e.Samples); n > 0 {
+			last = e.Samples[n-1]
 		}
 		c.Reply.Array(4)
 		c.Reply.BulkString(name)
-		c.Reply.Int(last.at)
-		c.Reply.Int(last.ms)
-		c.Reply.Int(e.worst)
+		c.Reply.Int(last.At)
+		c.Reply.Int(last.MS)
+		c.Reply.Int(e.Worst)
 	}
 	return nil
 }
 
 func latencyHistory(c *command.Call) error {
-	e, _ := sessionOf(c).srv.latency.event(string(c.Args[0]))
-	c.Reply.Array(len(e.samples))
-	for _, s := range e.samples {
+	e, _ := sessionOf(c).srv.latency.Event(string(c.Args[0]))
+	c.Reply.Array(len(e.Samples))
+	for _, s := range e.Samples {
 		c.Reply.Array(2)
-		c.Reply.Int(s.at)
-		c.Reply.Int(s.ms)
+		c.Reply.Int(s.At)
+		c.Reply.Int(s.MS)
 	}
 	return nil
 }
 
 func latencyReset(c *command.Call) error {
 	l := &sessionOf(c).srv.latency
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before := len(l.events)
-	if len(c.Args) == 0 {
-		clear(l.events)
+	names := make([]string, len(c.Args))
+	for i, name := range c.Args {
+		names[i] = string(name)
 	}
-	for _, name := range c.Args {
-		delete(l.events, string(name))
-	}
-	c.Reply.Int(int64(before - len(l.events)))
+	c.Reply.Int(int64(l.Reset(names)))
 	return nil
 }
 
 func latencyDoctor(c *command.Call) error {
 	l := &sessionOf(c).srv.latency
-	if !l.watched() {
+	if !l.Watched() {
 		c.Reply.Verbatim("txt", "I'm sorry, Dave, I can't do that. Latency monitoring is disabled in this Redis instance. "+
 			"You may use \"CONFIG SET latency-monitor-threshold <milliseconds>.\" in order to enable it.\n")
 		return nil
 	}
-	names := l.names()
+	names := l.Names()
 	if len(names) == 0 {
 		c.Reply.Verbatim("txt", "Dave, no latency spike was observed during the lifetime of this Redis instance, "+
 			"not in the slightest bit. I honestly think you ought to sit down calmly, take a stress pill, and think things over.\n")
@@ -126,13 +123,13 @@ func latencyDoctor(c *command.Call) error {
 	var text strings.Builder
 	text.WriteString("Dave, I have observed latency spikes in this Redis instance:\n\n")
 	for i, name := range names {
-		e, _ := l.event(name)
+		e, _ := l.Event(name)
 		sum := int64(0)
-		for _, s := range e.samples {
-			sum += s.ms
+		for _, s := range e.Samples {
+			sum += s.MS
 		}
 		fmt.Fprintf(&text, "%d. %s: %d latency spikes (average %dms, worst all time event %dms).\n",
-			i+1, name, len(e.samples), sum/max(int64(len(e.samples)), 1), e.worst)
+			i+1, name, len(e.Samples), sum/max(int64(len(e.Samples)), 1), e.Worst)
 	}
 	text.WriteString("\nSLOWLOG GET shows which commands were slow; INFO firn shows how the file keeps up.\n")
 	c.Reply.Verbatim("txt", text.String())
@@ -145,18 +142,18 @@ const graphRows = 4
 func latencyGraph(c *command.Call) error {
 	name := string(c.Args[0])
 	srv := sessionOf(c).srv
-	e, ok := srv.latency.event(name)
-	if !ok || len(e.samples) == 0 {
+	e, ok := srv.latency.Event(name)
+	if !ok || len(e.Samples) == 0 {
 		return resp.Error(fmt.Sprintf("ERR No samples available for event '%s'", command.CString(c.Args[0], 128)))
 	}
-	byMS := func(a, b latencySample) int { return cmp.Compare(a.ms, b.ms) }
-	high, low := slices.MaxFunc(e.samples, byMS).ms, slices.MinFunc(e.samples, byMS).ms
+	byMS := func(a, b measure.LatencySample) int { return cmp.Compare(a.MS, b.MS) }
+	high, low := slices.MaxFunc(e.Samples, byMS).MS, slices.MinFunc(e.Samples, byMS).MS
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s - high %d ms, low %d ms (all time high %d ms)\n%s\n", name, high, low, e.worst, strings.Repeat("-", 80))
+	fmt.Fprintf(&text, "%s - high %d ms, low %d ms (all time high %d ms)\n%s\n", name, high, low, e.Worst, strings.Repeat("-", 80))
 	for row := graphRows - 1; row >= 0; row-- {
-		for _, s := range e.samples {
+		for _, s := range e.Samples {
 			// The height in half rows, at least one so that each sample shows.
-			switch height := 1 + int((s.ms-low)*(2*graphRows-1)/max(high-low, 1)); {
+			switch height := 1 + int((s.MS-low)*(2*graphRows-1)/max(high-low, 1)); {
 			case height >= 2*row+2:
 				text.WriteByte('#')
 			case height == 2*row+1:
@@ -167,17 +164,17 @@ func latencyGraph(c *command.Call) error {
 		}
 		text.WriteByte('\n')
 	}
-	text.WriteString("\n" + ages(e.samples, srv.opts.Now().Unix()))
+	text.WriteString("\n" + ages(e.Samples, srv.opts.Now().Unix()))
 	c.Reply.Verbatim("txt", text.String())
 	return nil
 }
 
 // ages are the samples' ages such as 12s or 3h, written downwards.
-func ages(samples []latencySample, now int64) string {
+func ages(samples []measure.LatencySample, now int64) string {
 	labels := make([]string, len(samples))
 	rows := 0
 	for i, s := range samples {
-		age := max(now-s.at, 0)
+		age := max(now-s.At, 0)
 		switch {
 		case age < 60:
 			labels[i] = fmt.Sprintf("%ds", age)

@@ -30,7 +30,7 @@ func runCheckpoint(c *command.Call) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	srv.latency.add("checkpoint", srv.opts.Now(), command.Clock()-began)
+	srv.latency.Add("checkpoint", srv.opts.Now(), command.Clock()-began)
 	c.Reply.Map(4)
 	c.Reply.BulkString("log_pages")
 	c.Reply.Int(logged)

@@ -24,7 +24,7 @@ func monitor(c *command.Call) error {
 		return nil // as in Redis, there is no reply either
 	}
 	s.monitoring.Store(true)
-	s.srv.monitors.add(&s.inbox)
+	s.srv.monitors.Add(&s.inbox)
 	c.Reply.Simple("OK")
 	return nil
 }

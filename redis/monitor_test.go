@@ -105,7 +105,7 @@ func TestMonitorsMayDoLittle(t *testing.T) {
 	}
 	other.Run(t, "GET k")
 	Check(t, "after RESET", m.Run(t, "PING"), "+PONG\r\n")
-	if n := m.session.srv.monitors.count.Load(); n != 0 {
+	if n := m.session.srv.monitors.Count.Load(); n != 0 {
 		t.Errorf("monitors: got %d, want 0", n)
 	}
 }

@@ -3,6 +3,8 @@ package redis
 import (
 	"context"
 
+	"github.com/firndb/firn/redis/pubsub"
+
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
@@ -25,15 +27,15 @@ func New(store *firn.Store, o Options) *Server {
 	}
 	srv.backups, srv.endBackups = context.WithCancelCause(context.Background())
 	srv.replID.Store(&id)
-	srv.slow.init()
-	srv.latency.slow = &srv.slow
+	srv.slow.Init()
+	srv.latency.Slow = &srv.slow
 	srv.users = acl.NewACL(srv.table, o.Password)
-	srv.denials.limit.Store(defaultACLLog)
+	srv.denials.Limit.Store(acl.DefaultLogLimit)
 	srv.config.init(o)
-	srv.pubsub.init()
-	srv.tracking.init(&srv.catalog.Trackers, func(id int64) (listener, bool) {
+	srv.pubsub.Init()
+	srv.tracking.Init(&srv.catalog.Trackers, func(id int64) (pubsub.Listener, bool) {
 		if s := srv.clients.find(id); s != nil {
-			return &s.inbox, s.subs.total() > 0
+			return &s.inbox, s.subs.Total() > 0
 		}
 		return nil, false
 	})

@@ -111,28 +111,11 @@ func TestClosedSessionsLeaveNothingBehind(t *testing.T) {
 		s.session.Close()
 		m.session.Close()
 	}
-	channels, patterns, shards := srv.pubsub.counts()
-	clients, keys, items, prefixes := srv.tracking.counts()
-	got := fmt.Sprint(channels, patterns, shards, srv.pubsub.all.Load(), clients, keys, items, prefixes,
-		srv.catalog.Trackers.Load(), srv.monitors.count.Load())
-	Check(t, "what is left", got, "0 0 0 0 0 0 0 0 0 0")
-}
-
-func TestSubscriptionsAreBounded(t *testing.T) {
-	full := subscriptions{bytes: maxSubscriptionBytes - 3}
-	for _, tt := range []struct {
-		names [][]byte
-		want  bool
-	}{
-		{[][]byte{[]byte("ab"), []byte("c")}, true},
-		{[][]byte{[]byte("ab"), []byte("cd")}, false},
-		{make([][]byte, maxSubscriptions), true},
-		{make([][]byte, maxSubscriptions+1), false},
-	} {
-		if got := full.fits(tt.names); got != tt.want {
-			t.Errorf("%d names: got %t, want %t", len(tt.names), got, tt.want)
-		}
-	}
+	channels, patterns, shards := srv.pubsub.Counts()
+	clients, keys, items, prefixes := srv.tracking.Counts()
+	got := fmt.Sprint(channels, patterns, shards, srv.pubsub.Idle(), clients, keys, items, prefixes,
+		srv.catalog.Trackers.Load(), srv.monitors.Count.Load())
+	Check(t, "what is left", got, "0 0 0 true 0 0 0 0 0 0")
 }
 
 func TestClientListShowsWhoListens(t *testing.T) {

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/pubsub"
 	"github.com/firndb/firn/resp"
 )
 
@@ -76,7 +77,7 @@ var pubsubCommands = []command.Command{
 				Name: "CHANNELS", Args: "[pattern]", Max: -1, Flags: command.Local | command.Loading | command.Stale,
 				Since: "2.8.0", Complexity: "O(n), n the channels",
 				Summary: "Returns the channels that somebody listens to.",
-				Run:     func(c *command.Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.channels) },
+				Run:     func(c *command.Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.Channels) },
 			},
 			{
 				Name: "HELP", Flags: command.Local | command.Loading | command.Stale, Categories: command.CatSlow,
@@ -94,19 +95,19 @@ var pubsubCommands = []command.Command{
 				Name: "NUMSUB", Args: "[channel [channel ...]]", Max: -1, Flags: command.Local | command.Loading | command.Stale,
 				Since: "2.8.0", Complexity: "O(n), n the channels",
 				Summary: "Returns how many clients listen to each channel.",
-				Run:     func(c *command.Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.channels) },
+				Run:     func(c *command.Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.Channels) },
 			},
 			{
 				Name: "SHARDCHANNELS", Args: "[pattern]", Max: -1, Flags: command.Local | command.Loading | command.Stale,
 				Since: "7.0.0", Complexity: "O(n), n the channels",
 				Summary: "Returns the shard channels that somebody listens to.",
-				Run:     func(c *command.Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.shards) },
+				Run:     func(c *command.Call) error { return pubsubNames(c, &sessionOf(c).srv.pubsub.Shards) },
 			},
 			{
 				Name: "SHARDNUMSUB", Args: "[shardchannel [shardchannel ...]]", Max: -1, Flags: command.Local | command.Loading | command.Stale,
 				Since: "7.0.0", Complexity: "O(n), n the channels",
 				Summary: "Returns how many clients listen to each shard channel.",
-				Run:     func(c *command.Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.shards) },
+				Run:     func(c *command.Call) error { return pubsubCounts(c, &sessionOf(c).srv.pubsub.Shards) },
 			},
 		},
 	},
@@ -115,16 +116,16 @@ var pubsubCommands = []command.Command{
 // subscribe confirms each name on its own. A message that comes meanwhile
 // waits in the inbox, and so comes after the confirmation.
 func subscribe(c *command.Call, letter byte) error {
-	t := sessionOf(c).subs.topic(letter)
-	if !t.mine.fits(c.Args) {
+	t := sessionOf(c).subs.Topic(letter)
+	if !t.Mine.Fits(c.Args) {
 		return resp.Error("ERR too many subscriptions")
 	}
 	for _, name := range c.Args {
-		t.subscribe(name)
+		t.Subscribe(name)
 		c.Reply.Push(3)
-		c.Reply.BulkString(t.begins)
+		c.Reply.BulkString(t.Begins)
 		c.Reply.Bulk(name)
-		c.Reply.Int(t.count())
+		c.Reply.Int(t.Count())
 	}
 	return nil
 }
@@ -132,28 +133,28 @@ func subscribe(c *command.Call, letter byte) error {
 // unsubscribe lets the client have the messages that came before, and then
 // confirms each name.
 func unsubscribe(c *command.Call, letter byte) error {
-	t := sessionOf(c).subs.topic(letter)
+	t := sessionOf(c).subs.Topic(letter)
 	names := c.Args
 	if len(names) == 0 {
-		names = t.mine.copyNames()
+		names = t.Mine.CopyNames()
 	}
 	counts := make([]int64, len(names))
 	for i, name := range names {
-		t.unsubscribe(string(name))
-		counts[i] = t.count()
+		t.Unsubscribe(string(name))
+		counts[i] = t.Count()
 	}
 	takeInbox(c)
 	for i, name := range names {
 		c.Reply.Push(3)
-		c.Reply.BulkString(t.ends)
+		c.Reply.BulkString(t.Ends)
 		c.Reply.Bulk(name)
 		c.Reply.Int(counts[i])
 	}
 	if len(names) == 0 {
 		c.Reply.Push(3)
-		c.Reply.BulkString(t.ends)
+		c.Reply.BulkString(t.Ends)
 		c.Reply.Null()
-		c.Reply.Int(t.count())
+		c.Reply.Int(t.Count())
 	}
 	return nil
 }
@@ -162,15 +163,15 @@ func unsubscribe(c *command.Call, letter byte) error {
 // be seen before the transaction is.
 func publish(c *command.Call, what noteKind) error {
 	s, p := sessionOf(c), &sessionOf(c).srv.pubsub
-	in := &p.channels
+	in := &p.Channels
 	if what == noteShard {
-		in = &p.shards
+		in = &p.Shards
 	}
 	if !s.multi.on {
-		c.Reply.Int(int64(p.publish(in, c.Args[0], c.Args[1])))
+		c.Reply.Int(int64(p.Publish(in, c.Args[0], c.Args[1])))
 		return nil
 	}
-	n := p.receivers(in, c.Args[0])
+	n := p.Receivers(in, c.Args[0])
 	if n > 0 {
 		s.outbox.add(note{what: what}, c.Args[0], c.Args[1])
 	}
@@ -178,7 +179,7 @@ func publish(c *command.Call, what noteKind) error {
 	return nil
 }
 
-func pubsubNames(c *command.Call, in *audiences) error {
+func pubsubNames(c *command.Call, in *pubsub.Audiences) error {
 	if len(c.Args) > 1 {
 		return command.ErrSubcommand(c)
 	}
@@ -186,21 +187,21 @@ func pubsubNames(c *command.Call, in *audiences) error {
 	if len(c.Args) == 1 {
 		pattern = c.Args[0]
 	}
-	names := sessionOf(c).srv.pubsub.matching(in, pattern)
+	names := sessionOf(c).srv.pubsub.Matching(in, pattern)
 	return command.ReplyNames(c, names)
 }
 
-func pubsubCounts(c *command.Call, in *audiences) error {
+func pubsubCounts(c *command.Call, in *pubsub.Audiences) error {
 	c.Reply.Array(2 * len(c.Args))
 	for _, name := range c.Args {
 		c.Reply.Bulk(name)
-		c.Reply.Int(int64(sessionOf(c).srv.pubsub.listeners(in, name)))
+		c.Reply.Int(int64(sessionOf(c).srv.pubsub.Listeners(in, name)))
 	}
 	return nil
 }
 
 func pubsubNumPat(c *command.Call) error {
-	_, patterns, _ := sessionOf(c).srv.pubsub.counts()
+	_, patterns, _ := sessionOf(c).srv.pubsub.Counts()
 	c.Reply.Int(int64(patterns))
 	return nil
 }

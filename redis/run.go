@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/firndb/firn/redis/measure"
+
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
@@ -103,7 +105,7 @@ func (s *Session) Run() Need {
 	for !s.closing && !s.killed.Load() {
 		if s.out.full() {
 			s.out.remark(s.guest())
-			measure(s)
+			noteSizes(s)
 			return NeedFlush
 		}
 		if !s.fetch() {
@@ -137,7 +139,7 @@ func (s *Session) Run() Need {
 // rest is what a session needs that has nothing to do. Input that comes while
 // the client has to wait is kept, up to the limit of one command.
 func (s *Session) rest() Need {
-	measure(s)
+	noteSizes(s)
 	if s.closing || s.killed.Load() || s.Waits() && int64(s.in.Buffered()) > s.srv.config.queryLimit.Load() {
 		return NeedClose
 	}
@@ -232,7 +234,7 @@ func allowed(s *Session, cmd *command.Entry) error {
 		return errInMulti
 	case s.asof != 0 && cmd.Flags&command.Writes != 0:
 		return errASOF
-	case s.proto == 2 && cmd.Flags&command.PubSub == 0 && s.subs.total() > 0:
+	case s.proto == 2 && cmd.Flags&command.PubSub == 0 && s.subs.Total() > 0:
 		return errSubscriber(cmd)
 	case cmd.Flags&command.Local == 0 && s.monitoring.Load():
 		return errMonitor
@@ -349,13 +351,13 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	c := s.callFor(u, u.args, r, tx, out)
 	c.Waited, c.Patience = false, patience(s, u, tx)
 	start := len(out)
-	began := s.times.begin(u.cmd, len(u.args), c.Tx, s.block || s.srv.slow.all.Load())
+	began := s.times.begin(u.cmd, len(u.args), c.Tx, s.block || s.srv.slow.All.Load())
 	err := u.cmd.Run(c)
-	if took, timed := s.times.end(u.cmd, began); timed && took >= s.srv.slow.floor() {
+	if took, timed := s.times.end(u.cmd, began); timed && took >= s.srv.slow.Floor() {
 		wasSlow(s, u, took)
 	}
 	shown(s, u)
-	if s.track.on {
+	if s.track.On {
 		noteReads(s, u, c.R)
 	}
 	out = c.Reply.Buf
@@ -365,7 +367,7 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 		return out[:start], err
 	}
 	if !s.multi.on {
-		s.track.ran(u.cmd)
+		s.track.Ran(u.cmd)
 	}
 	switch {
 	case err != nil:
@@ -417,21 +419,21 @@ func (s *Session) fail(out []byte, u *unit, err error) []byte {
 // wasSlow tells those who want to know that a command was slow.
 func wasSlow(s *Session, u *unit, took time.Duration) {
 	now := s.srv.opts.Now()
-	if s.srv.slow.wants(took) && u.cmd.Flags&command.Skip == 0 && !hidesSecret(s.srv.table, u.cmd, u.args) {
-		s.srv.slow.add(slowEntry{at: now, took: took, words: slowWords(u.cmd.Full, u.args), peer: s.peer, name: s.view.Load().name})
+	if s.srv.slow.Wants(took) && u.cmd.Flags&command.Skip == 0 && !hidesSecret(s.srv.table, u.cmd, u.args) {
+		s.srv.slow.Add(measure.SlowCommand{At: now, Took: took, Words: measure.SlowWords(u.cmd.Full, u.args), Peer: s.peer, Name: s.view.Load().name})
 	}
 	event := "command"
 	if u.cmd.Flags&command.Fast != 0 {
 		event = "fast-command"
 	}
-	s.srv.latency.add(event, now, took)
+	s.srv.latency.Add(event, now, took)
 }
 
 // shown notes a command that was run, if anybody looks on. Commands for
 // operators are not shown, as in Redis, nor those that run again after they
 // waited.
 func shown(s *Session, u *unit) {
-	if s.srv.monitors.count.Load() == 0 || u.cmd.Flags&command.Admin != 0 || s.call.Waited || len(u.words) == 0 || hidesSecret(s.srv.table, u.cmd, u.words[1:]) {
+	if s.srv.monitors.Count.Load() == 0 || u.cmd.Flags&command.Admin != 0 || s.call.Waited || len(u.words) == 0 || hidesSecret(s.srv.table, u.cmd, u.words[1:]) {
 		return
 	}
 	s.outbox.add(note{what: noteMonitor}, monitorLine(s.srv.opts.Now(), s.db, s.peer, u.cmd, u.words), nil)
@@ -440,7 +442,7 @@ func shown(s *Session, u *unit) {
 // noteReads notes the keys that a command has read, if the client wants to
 // know when they change.
 func noteReads(s *Session, u *unit, r firn.Reader) {
-	if s.asof != 0 || !s.track.wants(u.cmd) {
+	if s.asof != 0 || !s.track.Wants(u.cmd) {
 		return
 	}
 	n := note{what: noteRead}

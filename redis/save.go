@@ -79,7 +79,7 @@ func checkpoint(c *command.Call, reply string) error {
 	if err := srv.store.Checkpoint(context.Background()); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	srv.latency.add("checkpoint", srv.opts.Now(), command.Clock()-began)
+	srv.latency.Add("checkpoint", srv.opts.Now(), command.Clock()-began)
 	srv.stats.saves.Add(1)
 	srv.stats.lastSave.Store(srv.opts.Now().Unix())
 	c.Reply.Simple(reply)

@@ -32,6 +32,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn/redis/measure"
+	"github.com/firndb/firn/redis/pubsub"
+	"github.com/firndb/firn/redis/tracking"
+
 	"github.com/firndb/firn/resp"
 
 	"github.com/firndb/firn/redis/acl"
@@ -53,16 +57,16 @@ type Server struct {
 	clients registry[*Session]
 	blocked blocked
 	pause   pause
-	pubsub  pubsub
+	pubsub  pubsub.Hub
 	users   *acl.Users
-	denials aclLog
+	denials acl.Log
 
-	tracking  tracking
-	monitors  monitors
+	tracking  tracking.Table
+	monitors  pubsub.Monitors
 	overflows atomic.Int64 // clients ended because they did not read
 	stats     stats
-	slow      slowLog
-	latency   latency
+	slow      measure.SlowLog
+	latency   measure.Latencies
 	expiries  expiries
 	runID     string
 	replID    atomic.Pointer[string] // what INFO calls master_replid

@@ -198,7 +198,7 @@ func infoServer(t *infoText) error {
 }
 
 func infoClients(t *infoText) error {
-	tracking, _, _, _ := t.srv.tracking.counts()
+	tracking, _, _, _ := t.srv.tracking.Counts()
 	t.add("connected_clients", t.srv.clients.count())
 	t.add("cluster_connections", 0)
 	t.add("maxclients", t.srv.config.maxClients.Load())
@@ -313,11 +313,11 @@ func infoStats(t *infoText) error {
 	t.add("evicted_keys", 0)
 	t.zeros("evicted_clients total_eviction_exceeded_time current_eviction_exceeded_time")
 	t.addAll("keyspace_hits", st.hits.Load(), "keyspace_misses", st.misses.Load())
-	channels, patterns, shards := t.srv.pubsub.counts()
+	channels, patterns, shards := t.srv.pubsub.Counts()
 	t.addAll("pubsub_channels", channels, "pubsub_patterns", patterns, "latest_fork_usec", 0, "pubsubshard_channels", shards)
 	t.zeros("total_forks migrate_cached_sockets slave_expires_tracked_keys active_defrag_hits active_defrag_misses " +
 		"active_defrag_key_hits active_defrag_key_misses total_active_defrag_time current_active_defrag_time")
-	_, keys, items, prefixes := t.srv.tracking.counts()
+	_, keys, items, prefixes := t.srv.tracking.Counts()
 	t.addAll("tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes)
 	t.add("unexpected_error_replies", 0)
 	t.add("total_error_replies", failed)

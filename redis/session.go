@@ -5,6 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn/redis/pubsub"
+	"github.com/firndb/firn/redis/tracking"
+
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
@@ -92,8 +95,8 @@ type Session struct {
 	author firn.Author // what transactions say of who wrote: see identify
 	inbox  inbox
 	outbox outbox
-	subs   listening
-	track  tracker
+	subs   pubsub.Subscriptions
+	track  tracking.Client
 
 	partial bool // walks at asof leave out what is forgotten
 	noEvict bool // CLIENT NO-EVICT, which only CLIENT LIST shows
@@ -132,15 +135,15 @@ func (srv *Server) NewSession(peer, local string) *Session {
 	s.peek = s.readFrom
 	s.inbox.nudge, s.inbox.overflow = func() { s.Nudge() }, func(unread int64) { overflowed(s, unread); s.Kill() }
 	s.inbox.limits = &srv.config.outputLimits
-	s.subs.at, s.subs.to = &srv.pubsub, &s.inbox
-	s.track.id, s.track.to = s.id, &s.inbox
+	s.subs.Init(&srv.pubsub, &s.inbox)
+	s.track.Init(s.id, &s.inbox)
 	s.paused.inbox = &s.inbox
 	s.in = resp.NewReader(srv.inputLimits())
 	s.call.Client, s.call.View = s, keyspace.NewView(srv.catalog, (*sessionWitness)(s))
 	s.reset()
 	s.out.remark(s.guest())
 	s.active.Store(s.born.UnixMilli())
-	measure(s)
+	noteSizes(s)
 	srv.clients.add(s.id, s)
 	srv.stats.connections.Add(1)
 	return s
@@ -225,7 +228,7 @@ func (s *Session) Overflows() bool {
 	switch {
 	case s.guest():
 		limit = outputLimit{hard: guestUnreadBytes}
-	case s.subs.total() > 0:
+	case s.subs.Total() > 0:
 		limit = limits[pubsubClients]
 	}
 	s.sizes.measureUnsent(len(s.out.unsent()))
@@ -258,7 +261,7 @@ func (s *Session) Idle() {
 		s.call.Work.Ids.Release()
 		s.outbox.release()
 	}
-	measure(s)
+	noteSizes(s)
 }
 
 // What a session takes without its buffers, and the parts of some of these.
@@ -268,9 +271,9 @@ var (
 	noteBytes    = int(reflect.TypeFor[note]().Size())
 )
 
-// measure notes what the buffers of a session take that is at rest. It belongs
+// noteSizes notes what the buffers of a session take that is at rest. It belongs
 // to the driver.
-func measure(s *Session) {
+func noteSizes(s *Session) {
 	args := 0
 	if s.pending {
 		args = bytesIn(s.next.words)
@@ -306,18 +309,18 @@ func (s *Session) Now() time.Time { return s.srv.opts.Now() }
 
 // Listens says whether the client waits for messages, rather than to be
 // answered: then its silence says nothing. It is safe on any goroutine.
-func (s *Session) Listens() bool { return s.subs.total() > 0 || s.monitoring.Load() }
+func (s *Session) Listens() bool { return s.subs.Total() > 0 || s.monitoring.Load() }
 
 // Nudged says whether the session was nudged since Run last looked.
 func (s *Session) Nudged() bool { return s.inbox.nudged.Load() }
 
 // stopListening ends everything that makes others push to the session.
 func (s *Session) stopListening() {
-	s.subs.end()
+	s.subs.End()
 	if s.monitoring.Swap(false) {
-		s.srv.monitors.remove(&s.inbox)
+		s.srv.monitors.Remove(&s.inbox)
 	}
-	s.srv.tracking.stop(&s.track)
+	s.srv.tracking.Stop(&s.track)
 }
 
 // takeInbox puts what was pushed before into the reply: what follows says that

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/measure"
 
 	"github.com/firndb/firn/resp"
 )
@@ -26,39 +27,39 @@ var slowlogCommands = []command.Command{{
 			Since: "2.2.12", Complexity: "O(1)",
 			Tips:    []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:agg_sum"},
 			Summary: "Returns the number of entries in the slow log.",
-			Run:     func(c *command.Call) error { c.Reply.Int(int64(sessionOf(c).srv.slow.count())); return nil },
+			Run:     func(c *command.Call) error { c.Reply.Int(int64(sessionOf(c).srv.slow.Count())); return nil },
 		},
 		{
 			Name: "RESET", Flags: command.Local | command.Admin | command.Loading | command.Stale,
 			Since: "2.2.12", Complexity: "O(1)",
 			Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			Summary: "Clears all entries from the slow log.",
-			Run:     func(c *command.Call) error { sessionOf(c).srv.slow.reset(); c.Reply.Simple("OK"); return nil },
+			Run:     func(c *command.Call) error { sessionOf(c).srv.slow.Reset(); c.Reply.Simple("OK"); return nil },
 		},
 	},
 }}
 
 func slowlogGet(c *command.Call) error {
-	n := int64(usualSlowEntries)
+	n := int64(measure.UsualSlowEntries)
 	if len(c.Args) == 1 {
 		count, ok := resp.ParseInt(c.Args[0])
 		if !ok || count < -1 {
 			return resp.Error("ERR count should be greater than or equal to -1")
 		}
 		if n = count; n == -1 {
-			n = maxSlowLog
+			n = measure.MaxSlowLog
 		}
 	}
-	entries := sessionOf(c).srv.slow.newest(n)
+	entries := sessionOf(c).srv.slow.Newest(n)
 	c.Reply.Array(len(entries))
 	for _, e := range entries {
 		c.Reply.Array(6)
-		c.Reply.Int(e.id)
-		c.Reply.Int(e.at.Unix())
-		c.Reply.Int(e.took.Microseconds())
-		command.ReplyStrings(&c.Reply, e.words)
-		c.Reply.BulkString(e.peer)
-		c.Reply.BulkString(e.name)
+		c.Reply.Int(e.ID)
+		c.Reply.Int(e.At.Unix())
+		c.Reply.Int(e.Took.Microseconds())
+		command.ReplyStrings(&c.Reply, e.Words)
+		c.Reply.BulkString(e.Peer)
+		c.Reply.BulkString(e.Name)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn/redis/measure"
+
 	"github.com/firndb/firn"
 )
 
@@ -46,7 +48,7 @@ func TestNothingIsSlowWhenTheLogIsOff(t *testing.T) {
 	a, _ := NewPair(t, firn.Options{})
 	a.Run(t, "CONFIG SET slowlog-log-slower-than -1", "SLOWLOG RESET", "GET k", "SET k 1", "CLIENT LIST")
 	Check(t, "SLOWLOG LEN", a.Run(t, "SLOWLOG LEN"), ":0\r\n")
-	if a.session.srv.slow.floor() != never || a.session.srv.slow.all.Load() {
+	if a.session.srv.slow.Floor() < time.Hour || a.session.srv.slow.All.Load() {
 		t.Error("commands are still timed for the slow log")
 	}
 }
@@ -65,14 +67,14 @@ func TestLatencyEvents(t *testing.T) {
 	a, _ := NewPair(t, firn.Options{})
 	l := &a.session.srv.latency
 	at := time.Unix(1_000_000, 0)
-	l.add("command", at, time.Second)
+	l.Add("command", at, time.Second)
 	Check(t, "while off", a.Run(t, "LATENCY LATEST"), "*0\r\n")
 	a.Run(t, "CONFIG SET latency-monitor-threshold 100")
-	l.add("command", at, 99*time.Millisecond)
-	l.add("command", at, 100*time.Millisecond)
-	l.add("command", at, 300*time.Millisecond)
-	l.add("command", at.Add(time.Second), 200*time.Millisecond)
-	l.add("commit", at, 150*time.Millisecond)
+	l.Add("command", at, 99*time.Millisecond)
+	l.Add("command", at, 100*time.Millisecond)
+	l.Add("command", at, 300*time.Millisecond)
+	l.Add("command", at.Add(time.Second), 200*time.Millisecond)
+	l.Add("commit", at, 150*time.Millisecond)
 	Check(t, "LATEST", render([]byte(a.Run(t, "LATENCY LATEST"))), `1) 1) "command"
    2) (integer) 1000001
    3) (integer) 200
@@ -89,11 +91,11 @@ func TestLatencyEvents(t *testing.T) {
 	if doctor := ask(t, a, "LATENCY DOCTOR").text; !strings.Contains(doctor, "1. command: 2 latency spikes (average 250ms, worst all time event 300ms).") {
 		t.Errorf("DOCTOR: got %q", doctor)
 	}
-	for i := range 2 * maxLatencySamples {
-		l.add("commit", at.Add(time.Duration(i)*time.Second), time.Second)
+	for i := range 2 * measure.MaxSamples {
+		l.Add("commit", at.Add(time.Duration(i)*time.Second), time.Second)
 	}
-	if e, _ := l.event("commit"); len(e.samples) != maxLatencySamples {
-		t.Errorf("samples kept: got %d, want %d", len(e.samples), maxLatencySamples)
+	if e, _ := l.Event("commit"); len(e.Samples) != measure.MaxSamples {
+		t.Errorf("samples kept: got %d, want %d", len(e.Samples), measure.MaxSamples)
 	}
 	Check(t, "RESET", a.Run(t, "LATENCY RESET commit nosuch"), ":1\r\n")
 	Check(t, "RESET of all", a.Run(t, "LATENCY RESET"), ":1\r\n")

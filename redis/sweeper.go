@@ -19,7 +19,7 @@ func (srv *Server) sample() rateSample {
 func (srv *Server) swept(took time.Duration) {
 	now := srv.sample()
 	srv.stats.rates.perSecond(now)
-	srv.latency.add("expire-cycle", now.at, took)
+	srv.latency.Add("expire-cycle", now.at, took)
 }
 
 // expired tells that the sweeper has ended a key, or, if not whole, fields of
@@ -31,8 +31,8 @@ func (srv *Server) expired(db int, key []byte, whole bool) {
 		srv.publishEvent(db, keyspace.EventHash, "hexpired", key)
 	}
 	if srv.catalog.Trackers.Load() != 0 {
-		srv.tracking.invalidate(key, nil)
-		srv.tracking.broadcast([][]byte{key}, nil)
+		srv.tracking.Invalidate(key, nil)
+		srv.tracking.Broadcast([][]byte{key}, nil)
 	}
 	if whole {
 		srv.KeyExpired(db, key)

@@ -88,7 +88,7 @@ func TestTheTableOfTrackedKeysIsBounded(t *testing.T) {
 		a.Run(t, fmt.Sprintf("GET k%d", i))
 		told += len(invalidated(t, a.take(t)))
 	}
-	if _, keys, items, _ := a.session.srv.tracking.counts(); keys != 10 || items != 10 || told != 90 {
+	if _, keys, items, _ := a.session.srv.tracking.Counts(); keys != 10 || items != 10 || told != 90 {
 		t.Errorf("got %d keys, %d items and %d invalidations, want 10, 10 and 90", keys, items, told)
 	}
 	b.Run(t, "CONFIG SET tracking-table-max-keys 3")
@@ -105,7 +105,7 @@ func TestReadersThatAreGoneDoNotPileUp(t *testing.T) {
 		gone.Run(t, "CLIENT TRACKING ON", "GET k")
 		gone.session.Close()
 	}
-	if _, keys, items, _ := a.session.srv.tracking.counts(); keys != 1 || items > 64 {
+	if _, keys, items, _ := a.session.srv.tracking.Counts(); keys != 1 || items > 64 {
 		t.Errorf("got %d keys and %d items, want 1 and few", keys, items)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firndb/firn/redis/tracking"
+
 	"github.com/firndb/firn/redis/command"
 
 	"github.com/firndb/firn/resp"
@@ -41,26 +43,26 @@ var trackingCommands = []command.Command{
 }
 
 // parseTracking reads CLIENT TRACKING's options.
-func parseTracking(c *command.Call, args [][]byte) (want trackerState, err error) {
+func parseTracking(c *command.Call, args [][]byte) (want tracking.State, err error) {
 	for len(args) > 0 {
 		taken := 1
 		switch {
 		case command.Is(args[0], "REDIRECT") && len(args) > 1:
 			taken = 2
-			if want.redirect, err = parseRedirect(c, want.redirect, args[1]); err != nil {
+			if want.Redirect, err = parseRedirect(c, want.Redirect, args[1]); err != nil {
 				return want, err
 			}
 		case command.Is(args[0], "PREFIX") && len(args) > 1:
 			taken = 2
-			want.prefixes = append(want.prefixes, string(args[1]))
+			want.Prefixes = append(want.Prefixes, string(args[1]))
 		case command.Is(args[0], "BCAST"):
-			want.bcast = true
+			want.Bcast = true
 		case command.Is(args[0], "OPTIN"):
-			want.optIn = true
+			want.OptIn = true
 		case command.Is(args[0], "OPTOUT"):
-			want.optOut = true
+			want.OptOut = true
 		case command.Is(args[0], "NOLOOP"):
-			want.noLoop = true
+			want.NoLoop = true
 		default:
 			return want, command.ErrSyntax
 		}
@@ -91,12 +93,12 @@ func clientTracking(c *command.Call) error {
 	s := sessionOf(c)
 	switch {
 	case command.Is(c.Args[0], "ON"):
-		if err := want.check(&s.track.trackerState); err != nil {
+		if err := want.Check(&s.track.State); err != nil {
 			return err
 		}
-		s.srv.tracking.start(&s.track, want)
+		s.srv.tracking.Start(&s.track, want)
 	case command.Is(c.Args[0], "OFF"):
-		s.srv.tracking.stop(&s.track)
+		s.srv.tracking.Stop(&s.track)
 	default:
 		return command.ErrSyntax
 	}
@@ -107,48 +109,48 @@ func clientTracking(c *command.Call) error {
 func clientCaching(c *command.Call) error {
 	state := &sessionOf(c).track
 	switch {
-	case !state.on:
+	case !state.On:
 		return resp.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
 	case command.Is(c.Args[0], "YES"):
-		if !state.optIn {
+		if !state.OptIn {
 			return resp.Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
 		}
 	case command.Is(c.Args[0], "NO"):
-		if !state.optOut {
+		if !state.OptOut {
 			return resp.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
 		}
 	default:
 		return command.ErrSyntax
 	}
-	state.caching = true
+	state.Caching = true
 	c.Reply.Simple("OK")
 	return nil
 }
 
 func clientGetRedir(c *command.Call) error {
-	_, redirect := sessionOf(c).srv.tracking.shown(&sessionOf(c).track)
+	_, redirect := sessionOf(c).srv.tracking.Shown(&sessionOf(c).track)
 	c.Reply.Int(redirect)
 	return nil
 }
 
 func clientTrackingInfo(c *command.Call) error {
-	shown, redirect := sessionOf(c).srv.tracking.shown(&sessionOf(c).track)
+	shown, redirect := sessionOf(c).srv.tracking.Shown(&sessionOf(c).track)
 	state := &sessionOf(c).track
 	flags := []string{"on"}
 	for _, flag := range []struct {
 		on   bool
 		name string
 	}{
-		{!state.on, "off"}, {state.bcast, "bcast"},
-		{state.optIn, "optin"}, {state.optIn && state.caching, "caching-yes"},
-		{state.optOut, "optout"}, {state.optOut && state.caching, "caching-no"},
-		{state.noLoop, "noloop"}, {strings.Contains(shown, "R"), "broken_redirect"},
+		{!state.On, "off"}, {state.Bcast, "bcast"},
+		{state.OptIn, "optin"}, {state.OptIn && state.Caching, "caching-yes"},
+		{state.OptOut, "optout"}, {state.OptOut && state.Caching, "caching-no"},
+		{state.NoLoop, "noloop"}, {strings.Contains(shown, "R"), "broken_redirect"},
 	} {
 		if flag.on {
 			flags = append(flags, flag.name)
 		}
 	}
-	if !state.on {
+	if !state.On {
 		flags = flags[1:]
 	}
 	c.Reply.Map(3)
@@ -160,6 +162,6 @@ func clientTrackingInfo(c *command.Call) error {
 	c.Reply.BulkString("redirect")
 	c.Reply.Int(redirect)
 	c.Reply.BulkString("prefixes")
-	command.ReplyStrings(&c.Reply, slices.Sorted(slices.Values(state.prefixes)))
+	command.ReplyStrings(&c.Reply, slices.Sorted(slices.Values(state.Prefixes)))
 	return nil
 }

@@ -122,7 +122,7 @@ func (m *multi) exec(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx
 	}
 	m.end()
 	shown(s, u)
-	s.track.ran(u.cmd)
+	s.track.Ran(u.cmd)
 	if err != nil {
 		return s.fail(w.Buf[:start], u, err), err
 	}

@@ -13,12 +13,12 @@ const commandHouse = "redis"
 // namedAnyway are the places that may say a command's name outside of its
 // entry: the file, and what it says.
 var namedAnyway = map[string]string{
-	"redis/connection.go RESET": "the reply to RESET is its name",
-	"redis/debug.go HELP":       "DEBUG is no container, and has a table of its own",
-	"redis/debug.go LOG":        "as HELP",
-	"redis/debug.go OBJECT":     "as HELP",
-	"redis/keys/object.go HELP": "the text of OBJECT HELP",
-	"redis/tracking.go client|": "what CLIENT CACHING said outlives every subcommand of CLIENT",
+	"redis/connection.go RESET":          "the reply to RESET is its name",
+	"redis/debug.go HELP":                "DEBUG is no container, and has a table of its own",
+	"redis/debug.go LOG":                 "as HELP",
+	"redis/debug.go OBJECT":              "as HELP",
+	"redis/keys/object.go HELP":          "the text of OBJECT HELP",
+	"redis/tracking/tracking.go client|": "what CLIENT CACHING said outlives every subcommand of CLIENT",
 
 	"redis/pubsubcommands.go HELP":      "the text of PUBSUB HELP",
 	"redis/pubsubcommands.go NUMPAT":    "as HELP",

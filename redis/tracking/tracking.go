@@ -1,4 +1,5 @@
-package redis
+// Package tracking tells clients when keys change of which they keep copies.
+package tracking
 
 import (
 	"bytes"
@@ -7,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/firndb/firn/redis/pubsub"
 
 	"github.com/firndb/firn/redis/command"
 
@@ -19,104 +22,108 @@ const maxPrefixes = 1 << 10
 // invalidateChannel is where clients of protocol 2 hear of what they track.
 const invalidateChannel = "__redis__:invalidate"
 
-// tracking knows which clients keep copies of which keys, and tells them when
+// Table knows which clients keep copies of which keys, and tells them when
 // those change. It is safe for concurrent use.
 //
 // A key is remembered for a client when it reads it, and forgotten when it was
 // told. Keys have no database here, as in Redis. A client that has gone is
 // found out later: its id is in the lists until they are used or grow.
-type tracking struct {
+type Table struct {
 	active  *atomic.Int64 // clients that track; 0: writes note nothing
-	maxKeys atomic.Int64  // tracking-table-max-keys; 0: any number
+	MaxKeys atomic.Int64  // tracking-table-max-keys; 0: any number
 
 	mu       sync.Mutex
-	clients  map[int64]*tracker // those that track, by id
+	clients  map[int64]*Client  // those that track, by id
 	keys     map[string][]int64 // who has read a key
 	items    int                // ids in keys
-	prefixes map[string][]*tracker
+	prefixes map[string][]*Client
 
 	// other finds the client that invalidations are redirected to; nil: it has
 	// gone. subscribed says that it can be told with protocol 2, too.
-	other func(id int64) (to listener, subscribed bool)
+	other func(id int64) (to pubsub.Listener, subscribed bool)
 }
 
 // defaultTrackedKeys is Redis's default of tracking-table-max-keys.
 const defaultTrackedKeys = 1_000_000
 
-func (t *tracking) init(active *atomic.Int64, other func(id int64) (listener, bool)) {
+// Init makes the table ready: active counts its clients, other finds them.
+func (t *Table) Init(active *atomic.Int64, other func(id int64) (pubsub.Listener, bool)) {
 	t.active, t.other = active, other
-	t.maxKeys.Store(defaultTrackedKeys)
-	t.clients = map[int64]*tracker{}
+	t.MaxKeys.Store(defaultTrackedKeys)
+	t.clients = map[int64]*Client{}
 	t.keys = map[string][]int64{}
-	t.prefixes = map[string][]*tracker{}
+	t.prefixes = map[string][]*Client{}
 }
 
-// tracker is a client that may track.
-type tracker struct {
+// Client is a client that may track.
+type Client struct {
 	id int64
-	to listener // the client
-	trackerState
+	to pubsub.Listener // the client
+	State
 }
 
-// trackerState is what one client tracks. Only the client changes it, but
+// Init makes the tracker a client's.
+func (t *Client) Init(id int64, to pubsub.Listener) { t.id, t.to = id, to }
+
+// State is what one client tracks. Only the client changes it, but
 // for broken, and under the lock of tracking; so it may read without.
-type trackerState struct {
-	on       bool
-	bcast    bool // by prefix, and not what it reads
-	optIn    bool // only reads after CLIENT CACHING YES
-	optOut   bool // no reads after CLIENT CACHING NO
-	noLoop   bool // not its own writes
-	redirect int64
-	prefixes []string
+type State struct {
+	On       bool
+	Bcast    bool // by prefix, and not what it reads
+	OptIn    bool // only reads after CLIENT CACHING YES
+	OptOut   bool // no reads after CLIENT CACHING NO
+	NoLoop   bool // not its own writes
+	Redirect int64
+	Prefixes []string
 	broken   bool // the client that redirect names is gone
 
-	caching bool // CLIENT CACHING was said; the client's own
+	Caching bool // CLIENT CACHING was said; the client's own
 }
 
-// counts are the clients that track, the keys that are remembered, how often,
+// Counts are the clients that track, the keys that are remembered, how often,
 // and the prefixes.
-func (t *tracking) counts() (clients, keys, items, prefixes int) {
+func (t *Table) Counts() (clients, keys, items, prefixes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.clients), len(t.keys), t.items, len(t.prefixes)
 }
 
-// start makes a client track, with what it has asked for added to what it
+// Start makes a client track, with what it has asked for added to what it
 // tracks already.
-func (t *tracking) start(s *tracker, want trackerState) {
+func (t *Table) Start(s *Client, want State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	state := &s.trackerState
-	if !state.on {
+	state := &s.State
+	if !state.On {
 		t.clients[s.id] = s
 		t.active.Add(1)
 	}
-	if want.bcast && len(want.prefixes) == 0 && !slices.Contains(state.prefixes, "") {
-		want.prefixes = []string{""} // every key
+	if want.Bcast && len(want.Prefixes) == 0 && !slices.Contains(state.Prefixes, "") {
+		want.Prefixes = []string{""} // every key
 	}
-	kept := append(state.prefixes, want.prefixes...)
-	for _, prefix := range want.prefixes {
+	kept := append(state.Prefixes, want.Prefixes...)
+	for _, prefix := range want.Prefixes {
 		t.prefixes[prefix] = append(t.prefixes[prefix], s)
 	}
-	want.on, want.prefixes, want.caching = true, kept, state.caching
+	want.On, want.Prefixes, want.Caching = true, kept, state.Caching
 	*state = want
 }
 
-// stop ends a client's tracking, if it does. What it has read is forgotten
+// Stop ends a client's tracking, if it does. What it has read is forgotten
 // with the last client that tracks, or bit by bit.
-func (t *tracking) stop(s *tracker) {
-	if !s.on {
+func (t *Table) Stop(s *Client) {
+	if !s.On {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, prefix := range s.prefixes {
-		left := slices.DeleteFunc(t.prefixes[prefix], func(other *tracker) bool { return other == s })
+	for _, prefix := range s.Prefixes {
+		left := slices.DeleteFunc(t.prefixes[prefix], func(other *Client) bool { return other == s })
 		if t.prefixes[prefix] = left; len(left) == 0 {
 			delete(t.prefixes, prefix)
 		}
 	}
-	s.trackerState = trackerState{}
+	s.State = State{}
 	delete(t.clients, s.id)
 	if len(t.clients) == 0 {
 		t.keys, t.items = map[string][]int64{}, 0
@@ -124,30 +131,30 @@ func (t *tracking) stop(s *tracker) {
 	t.active.Add(-1)
 }
 
-// wants says whether a command that was run has read keys which the client
+// Wants says whether a command that was run has read keys which the client
 // wants to track.
-func (t *tracker) wants(e *command.Entry) bool {
+func (t *Client) Wants(e *command.Entry) bool {
 	switch {
-	case !t.on || t.bcast || !e.ReadsKeys():
+	case !t.On || t.Bcast || !e.ReadsKeys():
 		return false
-	case t.optIn && !t.caching, t.optOut && t.caching:
+	case t.OptIn && !t.Caching, t.OptOut && t.Caching:
 		return false
 	}
 	return true
 }
 
-// ran ends what CLIENT CACHING said, after the command behind it.
-func (t *tracker) ran(e *command.Entry) {
-	if t.caching && !strings.HasPrefix(e.Full, "client|") {
-		t.caching = false
+// Ran ends what CLIENT CACHING said, after the command behind it.
+func (t *Client) Ran(e *command.Entry) {
+	if t.Caching && !strings.HasPrefix(e.Full, "client|") {
+		t.Caching = false
 	}
 }
 
-// remember notes that a client has read a key.
-func (t *tracking) remember(s *tracker, key []byte) {
+// Remember notes that a client has read a key.
+func (t *Table) Remember(s *Client, key []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !s.on {
+	if !s.On {
 		return
 	}
 	ids := t.keys[string(key)]
@@ -166,8 +173,8 @@ func (t *tracking) remember(s *tracker, key []byte) {
 }
 
 // evictLocked forgets keys beyond the limit, and so their readers are told.
-func (t *tracking) evictLocked() {
-	limit := t.maxKeys.Load()
+func (t *Table) evictLocked() {
+	limit := t.MaxKeys.Load()
 	if limit == 0 {
 		return
 	}
@@ -179,29 +186,29 @@ func (t *tracking) evictLocked() {
 	}
 }
 
-// evict forgets keys beyond a limit that has changed.
-func (t *tracking) evict() {
+// Evict forgets keys beyond a limit that has changed.
+func (t *Table) Evict() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.evictLocked()
 }
 
-// invalidate tells those who have read a key that it is not what it was. by
+// Invalidate tells those who have read a key that it is not what it was. by
 // has written it; nil: nobody who could have a copy.
-func (t *tracking) invalidate(key []byte, by *tracker) {
+func (t *Table) Invalidate(key []byte, by *Client) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.invalidateLocked(key, by)
 }
 
-func (t *tracking) invalidateLocked(key []byte, by *tracker) {
+func (t *Table) invalidateLocked(key []byte, by *Client) {
 	ids, ok := t.keys[string(key)]
 	if !ok {
 		return
 	}
 	for _, id := range ids {
 		s := t.clients[id]
-		if s != nil && !s.bcast && !(s.noLoop && s == by) {
+		if s != nil && !s.Bcast && !(s.NoLoop && s == by) {
 			t.tellLocked(s, [][]byte{key})
 		}
 	}
@@ -209,9 +216,9 @@ func (t *tracking) invalidateLocked(key []byte, by *tracker) {
 	t.items -= len(ids)
 }
 
-// broadcast tells those who track prefixes which keys were written, each
+// Broadcast tells those who track prefixes which keys were written, each
 // prefix at once.
-func (t *tracking) broadcast(keys [][]byte, by *tracker) {
+func (t *Table) Broadcast(keys [][]byte, by *Client) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, prefix := range slices.Sorted(maps.Keys(t.prefixes)) {
@@ -228,15 +235,15 @@ func (t *tracking) broadcast(keys [][]byte, by *tracker) {
 		}
 		slices.SortFunc(found, bytes.Compare)
 		for _, s := range t.prefixes[prefix] {
-			if !(s.noLoop && s == by) {
+			if !(s.NoLoop && s == by) {
 				t.tellLocked(s, found)
 			}
 		}
 	}
 }
 
-// flush tells everybody who tracks that no copy is good any more.
-func (t *tracking) flush() {
+// Flush tells everybody who tracks that no copy is good any more.
+func (t *Table) Flush() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(t.clients)) {
@@ -247,10 +254,10 @@ func (t *tracking) flush() {
 
 // tellLocked sends a client, or the one that it redirects to, the keys that
 // it must not use any more; nil: all keys.
-func (t *tracking) tellLocked(s *tracker, keys [][]byte) {
+func (t *Table) tellLocked(s *Client, keys [][]byte) {
 	to, subscribed := s.to, false
-	if s.redirect != 0 {
-		if to, subscribed = t.other(s.redirect); to == nil {
+	if s.Redirect != 0 {
+		if to, subscribed = t.other(s.Redirect); to == nil {
 			t.brokenLocked(s)
 			return
 		}
@@ -280,7 +287,7 @@ func (t *tracking) tellLocked(s *tracker, keys [][]byte) {
 
 // brokenLocked tells a client that nobody is there any more to whom it
 // redirects.
-func (t *tracking) brokenLocked(s *tracker) {
+func (t *Table) brokenLocked(s *Client) {
 	s.broken = true
 	if s.to.Protocol() != 3 {
 		return
@@ -288,24 +295,24 @@ func (t *tracking) brokenLocked(s *tracker) {
 	w := resp.Writer{Proto: 3}
 	w.Push(2)
 	w.BulkString("tracking-redir-broken")
-	w.Int(s.redirect)
+	w.Int(s.Redirect)
 	s.to.Push(w.Buf)
 }
 
-// shown is what CLIENT LIST shows: flags, and the client that is
+// Shown is what CLIENT LIST shows: flags, and the client that is
 // redirected to, -1 without tracking.
-func (t *tracking) shown(s *tracker) (flags string, redirect int64) {
+func (t *Table) Shown(s *Client) (flags string, redirect int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !s.on {
+	if !s.On {
 		return "", -1
 	}
 	flags = "t"
 	if s.broken {
 		flags += "R"
 	}
-	if s.bcast {
+	if s.Bcast {
 		flags += "B"
 	}
-	return flags, s.redirect
+	return flags, s.Redirect
 }

@@ -1,4 +1,4 @@
-package redis
+package tracking
 
 import (
 	"fmt"
@@ -9,25 +9,25 @@ import (
 	"github.com/firndb/firn/resp"
 )
 
-// check says whether a client may go from one state to another.
-func (want *trackerState) check(now *trackerState) error {
+// Check says whether a client may go from one state to another.
+func (want *State) Check(now *State) error {
 	switch {
-	case len(want.prefixes) > 0 && !want.bcast:
+	case len(want.Prefixes) > 0 && !want.Bcast:
 		return resp.Error("ERR PREFIX option requires BCAST mode to be enabled")
-	case now.on && now.bcast != want.bcast:
+	case now.On && now.Bcast != want.Bcast:
 		return resp.Error("ERR You can't switch BCAST mode on/off before disabling tracking for this client, " +
 			"and then re-enabling it with a different mode.")
-	case want.bcast && (want.optIn || want.optOut):
+	case want.Bcast && (want.OptIn || want.OptOut):
 		return resp.Error("ERR OPTIN and OPTOUT are not compatible with BCAST")
-	case want.optIn && want.optOut:
+	case want.OptIn && want.OptOut:
 		return resp.Error("ERR You can't specify both OPTIN mode and OPTOUT mode")
-	case want.optIn && now.optOut, want.optOut && now.optIn:
+	case want.OptIn && now.OptOut, want.OptOut && now.OptIn:
 		return resp.Error("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, " +
 			"and then re-enabling it with a different mode.")
-	case len(want.prefixes)+len(now.prefixes) > maxPrefixes:
+	case len(want.Prefixes)+len(now.Prefixes) > maxPrefixes:
 		return resp.Error("ERR too many prefixes")
 	}
-	return checkPrefixes(want.prefixes, now.prefixes)
+	return checkPrefixes(want.Prefixes, now.Prefixes)
 }
 
 // checkPrefixes refuses prefixes of which one begins with another: a key would
