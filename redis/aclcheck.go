@@ -13,7 +13,7 @@ import (
 // ReadsAnyKey implements Client.
 func (s *Session) ReadsAnyKey(c *command.Call) bool {
 	bounds := s.user.Load().Bounds.Load()
-	return bounds == nil || bounds.AllowsAnyKey(s.srv.table.ByName[c.Cmd.Name], c.Args)
+	return bounds == nil || bounds.AllowsAnyKey(c.Cmd, c.Args)
 }
 
 // Refusals, in Redis's words.
@@ -53,7 +53,7 @@ func permit(s *Session, e *command.Entry, args [][]byte) error {
 // entry may do to keys what the command is about to. A refusal is logged.
 func permitKeys(c *command.Call, need command.Access, keys ...[]byte) error {
 	s := sessionOf(c)
-	user, e := s.user.Load(), s.srv.table.ByName[c.Cmd.Name]
+	user, e := s.user.Load(), c.Cmd
 	bounds := user.Bounds.Load()
 	if bounds == nil {
 		return nil

@@ -44,7 +44,7 @@ func atRun(c *command.Call) error {
 		return err
 	}
 	inner := *c
-	inner.Cmd, inner.Args = &e.Command, args
+	inner.Cmd, inner.Args = e, args
 	start := len(c.Reply.Buf)
 	err = c.Store.At(ts, func(snap *firn.Snapshot) error {
 		if partial {

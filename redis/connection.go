@@ -93,7 +93,7 @@ func connectionAuth(c *command.Call) error {
 		return resp.Error("ERR AUTH <password> called without any password configured for the default user. " +
 			"Are you sure your configuration is correct?")
 	}
-	if err := authenticate(s, s.srv.table.ByName[c.Cmd.Name], user, password); err != nil {
+	if err := authenticate(s, c.Cmd, user, password); err != nil {
 		return err
 	}
 	c.Reply.Simple("OK")
@@ -146,7 +146,7 @@ func connectionHello(c *command.Call) error {
 		return err
 	}
 	if h.auth {
-		if err := authenticate(s, s.srv.table.ByName[c.Cmd.Name], h.user, h.password); err != nil {
+		if err := authenticate(s, c.Cmd, h.user, h.password); err != nil {
 			return err
 		}
 	}

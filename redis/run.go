@@ -388,7 +388,7 @@ func (s *Session) callFor(u *unit, args [][]byte, r firn.Reader, tx *firn.Tx, ou
 	if u.cmd.Flags&command.OnWorker != 0 {
 		c.Witness = keyspace.Nobody{} // it is about the past
 	}
-	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.Wants = &u.cmd.Command, u.cmd.Operation, args, s.db, r, nil, nil
+	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.Wants = u.cmd, u.cmd.Operation, args, s.db, r, nil, nil
 	if u.cmd.Flags&command.Writes != 0 {
 		c.Tx = tx
 	}

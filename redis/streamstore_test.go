@@ -126,7 +126,7 @@ func runIn(t *testing.T, o *ours, waited bool, text string) (reply string) {
 		t.Fatal(err)
 	}
 	_, err = o.Store.Update(t.Context(), func(tx *firn.Tx) error {
-		c := command.Call{Client: o.session, Cmd: &e.Command, Args: args, Waited: waited, View: keyspace.NewView(keyspace.NewCatalog(o.Store, 1), nil)}
+		c := command.Call{Client: o.session, Cmd: e, Args: args, Waited: waited, View: keyspace.NewView(keyspace.NewCatalog(o.Store, 1), nil)}
 		c.R, c.Operation = tx, e.Operation
 		if e.Flags&command.Writes != 0 {
 			c.Tx = tx

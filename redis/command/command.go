@@ -81,8 +81,6 @@ type Command struct {
 	Operation  string      // what history calls what it writes; empty: Name
 	Run        func(*Call) error
 	Sub        []Command // subcommands of a container; Run is nil then
-
-	container string // the name of the command that it is a subcommand of; NewEntry knows
 }
 
 // Deprecation says since when another command is to be preferred, and which;
@@ -94,7 +92,7 @@ type Deprecation struct{ Since, Instead string }
 type Call struct {
 	*keyspace.View
 	Client Client
-	Cmd    *Command
+	Cmd    *Entry
 	Args   [][]byte // arguments after the name (and subcommand)
 	Reply  resp.Writer
 	Waited bool // the command waited for a key, and runs again because one has come

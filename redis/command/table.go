@@ -77,7 +77,6 @@ func NewEntry(c Command, container string) *Entry {
 		if sub.Run == nil {
 			sub.Run = helpFor(&c)
 		}
-		sub.container = c.Name
 		e.Sub = append(e.Sub, NewEntry(sub, e.Full+"|"))
 	}
 	e.Specs = c.Keys.within(e.depth())

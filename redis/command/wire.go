@@ -28,7 +28,10 @@ func unknownSubcommand(container string, word []byte) resp.Error {
 }
 
 // ErrSubcommand is the answer to arguments that a subcommand does not take.
-func ErrSubcommand(c *Call) error { return WrongSubcommand(c.Cmd.container, c.Cmd.Name) }
+func ErrSubcommand(c *Call) error {
+	container, _, _ := strings.Cut(c.Cmd.Full, "|")
+	return WrongSubcommand(strings.ToUpper(container), c.Cmd.Name)
+}
 
 // WrongSubcommand is ErrSubcommand for a command that looks for its
 // subcommands itself.
