@@ -2,6 +2,7 @@ package tidy
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -41,7 +42,7 @@ func requirement(t *testing.T, path, module string) string {
 	if err := json.Unmarshal([]byte(goCommand(t, "mod", "edit", "-json", path)), &file); err != nil {
 		t.Fatalf("read %s: %v", path, err)
 	}
-	for _, require := range file.Require {
+	for _, require := range requirements(t) {
 		if require.Path == module {
 			return require.Version
 		}
@@ -90,24 +91,46 @@ func TestModulesAreTidy(t *testing.T) {
 // TestImportedModulesAreRequiredDirectly is the part of it that a build's
 // modules are enough for.
 func TestImportedModulesAreRequiredDirectly(t *testing.T) {
-	var file struct {
-		Require []struct {
-			Path     string
-			Indirect bool
-		}
-	}
-	if err := json.Unmarshal([]byte(goCommand(t, "mod", "edit", "-json", "../../go.mod")), &file); err != nil {
-		t.Fatal(err)
-	}
 	const imports = `{{range .Imports}}{{.}} {{end}}{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}`
 	imported := strings.Fields(goCommand(t, "list", "-f", imports, "github.com/firndb/firn/..."))
 	if len(imported) == 0 {
 		t.Fatal("the module imports nothing")
 	}
-	for _, require := range file.Require {
+	for _, require := range requirements(t) {
 		uses := func(path string) bool { return path == require.Path || strings.HasPrefix(path, require.Path+"/") }
 		if require.Indirect && slices.ContainsFunc(imported, uses) {
 			t.Errorf("%s is imported, and go.mod says // indirect: run go mod tidy", require.Path)
 		}
 	}
+}
+
+// TestEveryDependencyHasItsLine on the page that gives the reasons.
+func TestEveryDependencyHasItsLine(t *testing.T) {
+	page, err := os.ReadFile("../../docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range requirements(t) {
+		if line := fmt.Sprintf("\n| %s | %s |", m.Path, m.Version); !m.Indirect && !strings.Contains(string(page), line) {
+			t.Errorf("docs/dependencies.md has no line that begins with %s", line[1:])
+		}
+	}
+}
+
+// required is a module that go.mod requires.
+type required struct {
+	Path, Version string
+	Indirect      bool
+}
+
+func requirements(t *testing.T) []required {
+	t.Helper()
+	var file struct{ Require []required }
+	if err := json.Unmarshal([]byte(goCommand(t, "mod", "edit", "-json", "../../go.mod")), &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Require) == 0 {
+		t.Fatal("go.mod requires nothing")
+	}
+	return file.Require
 }
