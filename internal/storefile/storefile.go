@@ -6,7 +6,7 @@
 //   - catalog.go: the tables that a file has, and what declares them
 //   - rows.go: walks through the log
 //   - build.go, reindex.go: indexes from the log
-//   - copy.go, target.go, restore.go: a whole new file, or nothing
+//   - copy.go, leftout.go, target.go: a whole new file, or nothing
 //   - check.go: what refers to what
 //
 // What a file says about what is forgotten is read by package retention.

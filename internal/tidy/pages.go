@@ -2,6 +2,7 @@ package tidy
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -29,19 +30,14 @@ var (
 	pagePackage = regexp.MustCompile(`\b(?:cmd|internal|redis)/[a-z0-9]+\b`)
 )
 
-// pageNames reports files and packages that a page names and that are not
-// there. CHANGELOG.md tells of what was.
+// pageNames reports files and packages that a page or a comment names and that
+// are not there. CHANGELOG.md tells of what was.
 func pageNames(sources []Source) []Problem {
 	there := nameable(sources)
 	var problems []Problem
 	for _, s := range sources {
-		if path.Ext(s.Path) != ".md" || s.Path == "CHANGELOG.md" || foreign(s.Dir()) {
-			continue
-		}
-		n := 0
-		for line := range strings.Lines(string(s.Text)) {
-			n++
-			for _, name := range namesIn(line, s.Dir()) {
+		for n, names := range s.named() {
+			for _, name := range names {
 				if !there[name] {
 					problems = append(problems, Problem{s.Path, n, strings.TrimPrefix(name, "/") + " is not there"})
 				}
@@ -49,6 +45,46 @@ func pageNames(sources []Source) []Problem {
 		}
 	}
 	return problems
+}
+
+// named is what each line of a page, or of the comments of a Go file, names.
+func (s Source) named() iter.Seq2[int, []string] {
+	return func(yield func(int, []string) bool) {
+		for n, line := range s.prose() {
+			names := namesIn(line, s.Dir())
+			if s.Syntax != nil {
+				names = pageFile.FindAllString(line, -1)
+			}
+			if !yield(n, names) {
+				return
+			}
+		}
+	}
+}
+
+// prose is the lines of a page, or those of a Go file's comments.
+func (s Source) prose() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		if s.Syntax != nil {
+			for _, group := range s.Syntax.Comments {
+				for _, c := range group.List {
+					if !yield(s.Files.Position(c.Pos()).Line, c.Text) {
+						return
+					}
+				}
+			}
+			return
+		}
+		if path.Ext(s.Path) != ".md" || s.Path == "CHANGELOG.md" || foreign(s.Dir()) {
+			return
+		}
+		n := 0
+		for line := range strings.Lines(string(s.Text)) {
+			if n++; !yield(n, line) {
+				return
+			}
+		}
+	}
 }
 
 // nameable is every file and every directory. A file may be named by the end

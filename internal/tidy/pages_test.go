@@ -52,6 +52,14 @@ func TestLinksOfAPageBeginWhereItIs(t *testing.T) {
 	checkPages(t, sources, "README.md:1: forgetting.md is not there")
 }
 
+func TestCommentsNameFilesThatAreThere(t *testing.T) {
+	s, err := Parse("redis/lists/lists.go", []byte("// Package lists, see pop.go.\npackage lists\n\n// As in lists.go; redis/pops is no file.\nconst name = `gone.go`\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkPages(t, []Source{s}, "redis/lists/lists.go:1: pop.go is not there")
+}
+
 // checkPages compares the problems that sources have; none if want is empty.
 func checkPages(t *testing.T, sources []Source, want string) {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 )
 
 // A list is a key document and an element for each item, whose sub-key is its
-// position: see listplaces.go.
+// position: see keyspace/listplaces.go.
 var listCommands = []command.Command{
 	{
 		Name: "LPUSH", Args: "key element [element ...]", Min: 2, Max: -1, Flags: command.Writes | command.Fast | command.DenyOOM,

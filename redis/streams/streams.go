@@ -4,7 +4,8 @@ import (
 	"github.com/firndb/firn/redis/command"
 )
 
-// Streams: see streamdoc.go and streamgroups.go for how they are kept.
+// Streams: see keyspace/streamdoc.go and keyspace/streamgroups.go for how they
+// are kept.
 var streamCommands = []command.Command{
 	{
 		Name: "XADD", Args: "key [NOMKSTREAM] [MAXLEN|MINID [=|~] threshold [LIMIT count]] *|id field value [field value ...]", Min: 4, Max: -1,
