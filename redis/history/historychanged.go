@@ -135,7 +135,7 @@ func (w *changedWalk) written(doc *firn.Document, sub string, last bool) error {
 	}
 	if !last {
 		newest, err := w.past.Newest([]byte(key), w.q.to)
-		if err != nil || newest == nil || newest.Ts != doc.TS || newest.Began {
+		if err != nil || newest == nil || newest.Written != doc.TS || newest.Began {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ type Event struct {
 	Bytes     int  // of the version's id and value; 0 if it was not written
 	Key       KeyDoc
 	ID        []byte         // of the key's document
-	Written   firn.Timestamp // of the version that key is
+	Written   firn.Timestamp // of the version that key is, or that expired
 	Doc       *firn.Document // that says who did it
 }
 

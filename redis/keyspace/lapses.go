@@ -22,6 +22,7 @@ func lapse(older, newer *Event) *Event {
 		Ts:        min(max(at, older.Ts+1), newer.Ts),
 		Operation: OperationExpired,
 		Deleted:   true,
+		Written:   older.Ts,
 		Key:       KeyDoc{Kind: older.Key.Kind, Version: older.Key.Version + 1, Created: older.Key.Created},
 	}
 }
