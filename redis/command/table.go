@@ -112,6 +112,28 @@ func (e *Entry) findSub(name []byte) *Entry {
 	return nil
 }
 
+// Each calls fn for every command that can be run, subcommands included.
+func (t *Table) Each(fn func(*Entry)) {
+	for _, e := range t.Numbered {
+		if e.Run != nil {
+			fn(e)
+		}
+	}
+}
+
+// Named is the entry of a name such as "get" or "client|id"; nil if unknown.
+func (t *Table) Named(name []byte) *Entry {
+	for i, c := range name {
+		if c != '|' {
+			continue
+		}
+		if e := t.find(name[:i]); e != nil {
+			return e.findSub(name[i+1:])
+		}
+	}
+	return t.find(name)
+}
+
 // lookup finds the command that words name, and its arguments; nil if there
 // is none.
 func (t *Table) lookup(words [][]byte) (*Entry, [][]byte) {
@@ -137,6 +159,18 @@ func (t *Table) Resolve(words [][]byte) (*Entry, [][]byte, error) {
 		return e, nil, wrongArity(e.Full)
 	}
 	return e, args, nil
+}
+
+// Arity is Redis's: the number of words, negative if it is the fewest.
+func (e *Entry) Arity() int {
+	n := e.Min + 1 + e.depth()
+	if e.Run == nil {
+		return -2
+	}
+	if e.MaxArgs() != e.Min || len(e.Sub) > 0 {
+		return -n
+	}
+	return n
 }
 
 func (e *Entry) ResetCounters() {

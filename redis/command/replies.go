@@ -4,28 +4,6 @@ import (
 	"github.com/firndb/firn/resp"
 )
 
-// Each calls fn for every command that can be run, subcommands included.
-func (t *Table) Each(fn func(*Entry)) {
-	for _, e := range t.Numbered {
-		if e.Run != nil {
-			fn(e)
-		}
-	}
-}
-
-// Named is the entry of a name such as "get" or "client|id"; nil if unknown.
-func (t *Table) Named(name []byte) *Entry {
-	for i, c := range name {
-		if c != '|' {
-			continue
-		}
-		if e := t.find(name[:i]); e != nil {
-			return e.findSub(name[i+1:])
-		}
-	}
-	return t.find(name)
-}
-
 // ReplyNames replies an array of names.
 func ReplyNames(c *Call, names []string) error {
 	ReplyStrings(&c.Reply, names)
@@ -58,16 +36,4 @@ func ReplyField(w *resp.Writer, name, text string) {
 func ReplyNumber(w *resp.Writer, name string, n int) {
 	w.BulkString(name)
 	w.Int(int64(n))
-}
-
-// Arity is Redis's: the number of words, negative if it is the fewest.
-func (e *Entry) Arity() int {
-	n := e.Min + 1 + e.depth()
-	if e.Run == nil {
-		return -2
-	}
-	if e.MaxArgs() != e.Min || len(e.Sub) > 0 {
-		return -n
-	}
-	return n
 }
