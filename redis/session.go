@@ -258,7 +258,7 @@ func (s *Session) Idle() {
 	s.inbox.release()
 	if s.waiter.Load() == nil { // otherwise who serves it may be using these
 		s.call.Args = nil
-		s.call.Work.Ids.Release()
+		s.call.Work.IDs.Release()
 		s.outbox.release()
 	}
 	noteSizes(s)

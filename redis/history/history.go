@@ -203,7 +203,7 @@ func replyEvent(c *command.Call, e *told, values bool) error {
 		r.Bulk(e.name)
 	}
 	r.BulkString("ts")
-	r.Int(int64(e.Ts))
+	r.Int(int64(e.TS))
 	r.BulkString("version")
 	r.Int(e.Key.Version)
 	r.BulkString("operation")
@@ -240,7 +240,7 @@ func replyEvent(c *command.Call, e *told, values bool) error {
 // horizon has passed is still the state at the horizon, unless something newer
 // is by now.
 func replyThen(c *command.Call, e *keyspace.Event) error {
-	start, ts := len(c.Reply.Buf), e.Ts
+	start, ts := len(c.Reply.Buf), e.TS
 	for {
 		err := c.Store.At(ts, func(snap *firn.Snapshot) error {
 			v := c.At(snap)
@@ -250,7 +250,7 @@ func replyThen(c *command.Call, e *keyspace.Event) error {
 			case err != nil && err != firn.ErrNotFound:
 				return err
 			case err != nil || doc.TS != e.Written:
-				return &firn.CompactedError{Asked: e.Ts, Oldest: ts}
+				return &firn.CompactedError{Asked: e.TS, Oldest: ts}
 			}
 			return ReplyState(v, &c.Reply, &e.Key)
 		})

@@ -143,7 +143,7 @@ func (w *changedWalk) written(doc *firn.Document, sub string, last bool) error {
 	if err != nil {
 		return err
 	}
-	return w.take(key, &keyspace.Event{Ts: doc.TS, Operation: string(k.Operation), Deleted: doc.Deleted, Key: k})
+	return w.take(key, &keyspace.Event{TS: doc.TS, Operation: string(k.Operation), Deleted: doc.Deleted, Key: k})
 }
 
 // began takes the keys that came or went with the i-th reign and to which
@@ -166,7 +166,7 @@ func (w *changedWalk) began(i int) error {
 			if err != nil {
 				return err
 			}
-			if newest == nil || newest.Ts != all[i].From || !newest.Began {
+			if newest == nil || newest.TS != all[i].From || !newest.Began {
 				continue
 			}
 			if err := w.take(key, newest); err != nil {
@@ -180,17 +180,17 @@ func (w *changedWalk) began(i int) error {
 // take replies a key that changed, unless the page is full: pages end between
 // transactions.
 func (w *changedWalk) take(key string, e *keyspace.Event) error {
-	if w.q.count > 0 && w.n >= w.q.count && e.Ts > w.last {
+	if w.q.count > 0 && w.n >= w.q.count && e.TS > w.last {
 		w.next = w.last
 		return errPageFull
 	}
 	w.n++
-	w.last = e.Ts
+	w.last = e.TS
 	r := &w.out
 	r.Map(5)
 	command.ReplyField(r, "key", key)
 	r.BulkString("ts")
-	r.Int(int64(e.Ts))
+	r.Int(int64(e.TS))
 	command.ReplyField(r, "operation", e.Operation)
 	command.ReplyField(r, "type", e.Key.Kind.String())
 	r.BulkString("deleted")

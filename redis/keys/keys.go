@@ -186,8 +186,8 @@ func moveTo(c *command.Call, from, to *keyspace.Slot, left, came string) (err er
 	if err := c.Write(to, moved); err != nil {
 		return err
 	}
-	c.NotifyIn(from.Db, keyspace.EventGeneric, left, from.Name)
-	c.NotifyIn(to.Db, keyspace.EventGeneric, came, to.Name)
+	c.NotifyIn(from.DB, keyspace.EventGeneric, left, from.Name)
+	c.NotifyIn(to.DB, keyspace.EventGeneric, came, to.Name)
 	return nil
 }
 
@@ -270,7 +270,7 @@ func copyKey(c *command.Call) error {
 	if err := c.Write(&to, next); err != nil {
 		return err
 	}
-	c.NotifyIn(to.Db, keyspace.EventGeneric, "copy_to", to.Name)
+	c.NotifyIn(to.DB, keyspace.EventGeneric, "copy_to", to.Name)
 	return nil
 }
 

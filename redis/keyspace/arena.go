@@ -1,10 +1,10 @@
 package keyspace
 
-// arena is memory for the ids that a command makes, so that the hot commands
+// Arena is memory for the ids that a command makes, so that the hot commands
 // allocate nothing but what is kept. An id is valid until the command ends:
 // a chunk that is full is left to the collector, and never used again while a
 // command runs.
-type arena struct{ chunk []byte }
+type Arena struct{ chunk []byte }
 
 // Sizes of an arena's chunks in bytes. The first suffices for the ids of a
 // usual command on one key, and ten thousand idle sessions may have one.
@@ -15,7 +15,7 @@ const (
 )
 
 // room is an empty slice to append an id to.
-func (a *arena) room() []byte {
+func (a *Arena) room() []byte {
 	if cap(a.chunk)-len(a.chunk) < roomBytes {
 		if a.chunk == nil {
 			a.chunk = make([]byte, 0, firstChunkBytes)
@@ -28,7 +28,7 @@ func (a *arena) room() []byte {
 
 // keep makes sure that what was appended to room is not written over, and
 // returns it. An id that was too long for room has memory of its own.
-func (a *arena) keep(id []byte) []byte {
+func (a *Arena) keep(id []byte) []byte {
 	n := len(a.chunk)
 	if len(id) > 0 && n+len(id) <= cap(a.chunk) && &id[0] == &a.chunk[:n+1][n] {
 		a.chunk = a.chunk[:n+len(id)]
@@ -36,7 +36,7 @@ func (a *arena) keep(id []byte) []byte {
 	return id[:len(id):len(id)]
 }
 
-func (a *arena) reset() { a.chunk = a.chunk[:0] }
+func (a *Arena) reset() { a.chunk = a.chunk[:0] }
 
 // Release gives the memory back.
-func (a *arena) Release() { a.chunk = nil }
+func (a *Arena) Release() { a.chunk = nil }

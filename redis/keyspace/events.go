@@ -16,7 +16,7 @@ import (
 
 // Event is one thing that happened to a key.
 type Event struct {
-	Ts        firn.Timestamp
+	TS        firn.Timestamp
 	Operation string
 	Deleted   bool
 	Began     bool // a reign began; the key itself was not written
@@ -139,14 +139,14 @@ func (h *Chronicle) began(key []byte, i int) (*Event, error) {
 		return nil, err
 	}
 	if there {
-		return &Event{Ts: g.From, Operation: g.operation, Began: true, Key: now, ID: id, Written: written, Doc: g.doc}, nil
+		return &Event{TS: g.From, Operation: g.operation, Began: true, Key: now, ID: id, Written: written, Doc: g.doc}, nil
 	}
 	before, was, _, err := keyBefore(h.V, AppendKeyID(nil, h.All[i-1].Space, key), g.From)
 	if err != nil || !was {
 		return nil, err
 	}
 	gone := KeyDoc{Kind: before.Kind, Version: before.Version + 1}
-	return &Event{Ts: g.From, Operation: g.operation, Deleted: true, Began: true, Key: gone, Doc: g.doc}, nil
+	return &Event{TS: g.From, Operation: g.operation, Deleted: true, Began: true, Key: gone, Doc: g.doc}, nil
 }
 
 // Newest is the last thing that happened to a key up to a moment; nil if

@@ -6,6 +6,6 @@ func (v *View) SetExpiry(s *Slot, expires int64, event string) error {
 	if err := v.Write(s, s.Key); err != nil {
 		return err
 	}
-	v.NotifyIn(s.Db, EventGeneric, event, s.Name)
+	v.NotifyIn(s.DB, EventGeneric, event, s.Name)
 	return nil
 }

@@ -145,7 +145,7 @@ func (v *View) FindKind(key []byte, want Kind) (k KeyDoc, ok bool, err error) {
 type Slot struct {
 	ID      []byte // of its document
 	Name    []byte // the key itself
-	Db      int    // the database that the key is in
+	DB      int    // the database that the key is in
 	Key     KeyDoc // its state, if live
 	Live    bool
 	lapsed  bool  // it has expired, and was not swept yet
@@ -162,7 +162,7 @@ func (v *View) OpenIn(db int, key []byte) (Slot, error) {
 	if err != nil {
 		return Slot{}, err
 	}
-	s := Slot{ID: v.keyID(space, key), Name: key, Db: db}
+	s := Slot{ID: v.keyID(space, key), Name: key, DB: db}
 	doc, err := edit(v, &s)
 	if err != nil {
 		return s, err
@@ -222,7 +222,7 @@ func (v *View) Write(s *Slot, next KeyDoc) error {
 		next.Created = v.Tx.Timestamp().Millis()
 	}
 	s.Key, s.Live = next, true
-	v.Witness.Awaited(s.Db, s.Name)
+	v.Witness.Awaited(s.DB, s.Name)
 	return nil
 }
 
@@ -234,7 +234,7 @@ func (v *View) Remove(s *Slot) error {
 	}
 	v.touched(s, false)
 	s.Key, s.Live = KeyDoc{}, false
-	v.Witness.Awaited(s.Db, s.Name)
+	v.Witness.Awaited(s.DB, s.Name)
 	return nil
 }
 
@@ -243,7 +243,7 @@ func (v *View) Delete(s *Slot) error {
 	if err := v.Remove(s); err != nil {
 		return err
 	}
-	v.NotifyIn(s.Db, EventGeneric, "del", s.Name)
+	v.NotifyIn(s.DB, EventGeneric, "del", s.Name)
 	return nil
 }
 

@@ -14,15 +14,15 @@ import (
 // there was none, or it has a version of its own.
 func lapse(older, newer *Event) *Event {
 	gap := newer.Key.Version - older.Key.Version
-	if older.Deleted || gap < 2 || !older.Key.Ended(newer.Ts.Millis()) {
+	if older.Deleted || gap < 2 || !older.Key.Ended(newer.TS.Millis()) {
 		return nil
 	}
 	at := firn.Timestamp(older.Key.end() * 1000)
 	return &Event{
-		Ts:        min(max(at, older.Ts+1), newer.Ts),
+		TS:        min(max(at, older.TS+1), newer.TS),
 		Operation: OperationExpired,
 		Deleted:   true,
-		Written:   older.Ts,
+		Written:   older.TS,
 		Key:       KeyDoc{Kind: older.Key.Kind, Version: older.Key.Version + 1, Created: older.Key.Created},
 	}
 }
@@ -46,7 +46,7 @@ func versionEvent(id []byte, doc *firn.Document) (*Event, error) {
 		return nil, err
 	}
 	return &Event{
-		Ts: doc.TS, Operation: string(k.Operation), Deleted: doc.Deleted, Bytes: len(doc.ID) + len(doc.Value),
+		TS: doc.TS, Operation: string(k.Operation), Deleted: doc.Deleted, Bytes: len(doc.ID) + len(doc.Value),
 		Key: k, ID: id, Written: doc.TS, Doc: doc,
 	}, nil
 }
@@ -121,5 +121,5 @@ func (w *lapseWalk) expiry(next *Event) (more bool) {
 		last, next = next, last
 	}
 	e := lapse(last, next)
-	return e == nil || e.Ts < w.span.From || e.Ts > w.span.To || w.visit(e)
+	return e == nil || e.TS < w.span.From || e.TS > w.span.To || w.visit(e)
 }

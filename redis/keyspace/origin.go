@@ -32,7 +32,7 @@ func (s *Slot) Origin() []byte {
 	if s.Key.Origin != nil {
 		return s.Key.Origin
 	}
-	return OriginKey(s.Db, s.Name)
+	return OriginKey(s.DB, s.Name)
 }
 
 // OriginKey is the origin of what is taken from a key.
@@ -81,7 +81,7 @@ func (h *Chronicle) Follow(key []byte, q HistoryQuery, visit func(db int, key []
 		if err != nil || came == nil || all > 0 && q.Limit <= 0 {
 			return err
 		}
-		if q.Until = came.Ts - 1; q.Until < max(q.Since, firn.Timestamp(1)) {
+		if q.Until = came.TS - 1; q.Until < max(q.Since, firn.Timestamp(1)) {
 			return nil
 		}
 		if all == 0 {

@@ -30,7 +30,7 @@ type Tally struct {
 func (h *Chronicle) Tally(key []byte) (t Tally, err error) {
 	q := HistoryQuery{Limit: 1}
 	err = h.Each(key, &q, func(e *Event) bool {
-		t.Oldest = e.Ts
+		t.Oldest = e.TS
 		return true
 	})
 	if err != nil || t.Oldest == 0 {
@@ -40,7 +40,7 @@ func (h *Chronicle) Tally(key []byte) (t Tally, err error) {
 	if err != nil {
 		return t, err
 	}
-	t.Newest, t.Live = last.Ts, !last.Deleted && !last.Key.Ended(h.V.Now())
+	t.Newest, t.Live = last.TS, !last.Deleted && !last.Key.Ended(h.V.Now())
 	for i := range h.All {
 		began, err := h.began(key, i)
 		if err != nil {
@@ -83,12 +83,12 @@ func (h *Chronicle) tallyReign(key []byte, g *reign, t *Tally) error {
 		return err
 	}
 	if before != nil {
-		if e := lapse(before, first); e != nil && e.Ts >= g.From {
+		if e := lapse(before, first); e != nil && e.TS >= g.From {
 			t.Events++
 		}
 	}
 	if after != nil {
-		if e := lapse(last, after); e != nil && e.Ts <= g.To {
+		if e := lapse(last, after); e != nil && e.TS <= g.To {
 			t.Events++
 		}
 	}
@@ -110,15 +110,15 @@ func (h *Chronicle) estimate(id []byte, first, last *Event) (int, error) {
 			}
 		}
 		a, b := seen[widest], seen[widest+1]
-		middle := a.Ts + (b.Ts-a.Ts)/2
-		e, err := h.edge(id, firn.VersionRange{From: middle, To: b.Ts - 1})
+		middle := a.TS + (b.TS-a.TS)/2
+		e, err := h.edge(id, firn.VersionRange{From: middle, To: b.TS - 1})
 		if err == nil && e == nil {
-			e, err = h.edge(id, firn.VersionRange{From: a.Ts + 1, To: middle, Newest: true})
+			e, err = h.edge(id, firn.VersionRange{From: a.TS + 1, To: middle, Newest: true})
 		}
 		if err != nil {
 			return 0, err
 		}
-		if e == nil || e.Ts == a.Ts {
+		if e == nil || e.TS == a.TS {
 			break // one lapse and no version is between them
 		}
 		seen = slices.Insert(seen, widest+1, e)

@@ -186,8 +186,8 @@ func compareTally(t *testing.T, h *Chronicle) error {
 	var all []Event
 	numbers := map[int64]bool{}
 	err := h.Each([]byte("k"), &HistoryQuery{}, func(e *Event) bool {
-		if n := len(all); n > 0 && all[n-1].Ts > e.Ts {
-			t.Errorf("%s at %d comes after %d", e.Operation, e.Ts, all[n-1].Ts)
+		if n := len(all); n > 0 && all[n-1].TS > e.TS {
+			t.Errorf("%s at %d comes after %d", e.Operation, e.TS, all[n-1].TS)
 		}
 		if numbers[e.Key.Version] {
 			t.Errorf("version %d is there twice", e.Key.Version)
@@ -205,8 +205,8 @@ func compareTally(t *testing.T, h *Chronicle) error {
 	}
 	i := len(all)
 	err = errors.Join(err, h.Each([]byte("k"), &HistoryQuery{Newest: true}, func(e *Event) bool {
-		if i--; i < 0 || all[i].Ts != e.Ts || all[i].Key.Version != e.Key.Version {
-			t.Errorf("newest first: got version %d at %d", e.Key.Version, e.Ts)
+		if i--; i < 0 || all[i].TS != e.TS || all[i].Key.Version != e.Key.Version {
+			t.Errorf("newest first: got version %d at %d", e.Key.Version, e.TS)
 		}
 		return true
 	}))

@@ -36,7 +36,7 @@ type View struct {
 	Operation string      // what history calls that which is written
 
 	Witness Witness
-	Work    *workspace
+	Work    *Workspace
 }
 
 // Witness hears of what is done through a View: the only way from documents
@@ -78,11 +78,11 @@ func NewView(t *Catalog, w Witness) *View {
 	if w == nil {
 		w = Nobody{}
 	}
-	return &View{Catalog: t, Witness: w, Work: &workspace{}}
+	return &View{Catalog: t, Witness: w, Work: &Workspace{}}
 }
 
 // Begin forgets the ids of the command before: their memory is used again.
-func (v *View) Begin() { v.Work.Ids.reset() }
+func (v *View) Begin() { v.Work.IDs.reset() }
 
 // At is the same database through another reader, a snapshot of the past or
 // of the present, and nothing can be written to it. Nobody hears of misses
@@ -107,10 +107,10 @@ func (v *View) in(db int) *View {
 	return &other
 }
 
-// workspace is what a session's commands, which run one after the other, use
+// Workspace is what a session's commands, which run one after the other, use
 // in turn.
-type workspace struct {
-	Ids arena
+type Workspace struct {
+	IDs Arena
 
 	Hits, Misses int64 // keys that reads found and did not, not yet in the server's statistics
 
@@ -121,10 +121,10 @@ type workspace struct {
 }
 
 // Room is memory of the command, to append an id to.
-func (v *View) Room() []byte { return v.Work.Ids.room() }
+func (v *View) Room() []byte { return v.Work.IDs.room() }
 
 // Keep makes an id that was appended to Room last until the command ends.
-func (v *View) Keep(id []byte) []byte { return v.Work.Ids.keep(id) }
+func (v *View) Keep(id []byte) []byte { return v.Work.IDs.keep(id) }
 
 // Notify tells those who listen that a command did something to a key of the
 // database, once the transaction is committed. It costs nothing when
@@ -148,12 +148,12 @@ func (v *View) NotifyMiss(key []byte) { v.Witness.Missed(v.DB, key) }
 // it: one that had expired ends now at the latest, and one that was not there
 // begins, if it is written.
 func (v *View) touched(s *Slot, written bool) {
-	v.Witness.Changed(s.Db, s.Name)
+	v.Witness.Changed(s.DB, s.Name)
 	if s.lapsed {
 		s.lapsed = false
-		v.NotifyIn(s.Db, EventExpired, "expired", s.Name)
+		v.NotifyIn(s.DB, EventExpired, "expired", s.Name)
 	}
 	if written && !s.Live {
-		v.NotifyIn(s.Db, eventNew, "new", s.Name)
+		v.NotifyIn(s.DB, eventNew, "new", s.Name)
 	}
 }
