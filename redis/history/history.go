@@ -1,11 +1,13 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/retention"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
@@ -250,7 +252,7 @@ func replyThen(c *command.Call, e *keyspace.Event) error {
 			case err != nil && err != firn.ErrNotFound:
 				return err
 			case err != nil || doc.TS != e.Written:
-				return &firn.CompactedError{Asked: e.TS, Oldest: ts}
+				return cmp.Or(retention.Bound{Oldest: ts}.Admit(e.TS), firn.ErrCompacted)
 			}
 			return ReplyState(v, &c.Reply, &e.Key)
 		})
