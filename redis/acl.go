@@ -142,7 +142,7 @@ func aclCat(c *command.Call) error {
 		return resp.Error(fmt.Sprintf("ERR Unknown category '%s'", command.CString(c.Args[0], 128)))
 	}
 	var names []string
-	sessionOf(c).srv.table.Each(func(e *command.Entry) {
+	sessionOf(c).srv.commands.Each(func(e *command.Entry) {
 		if e.In&category != 0 {
 			names = append(names, e.Full)
 		}
@@ -174,7 +174,7 @@ func aclDryRun(c *command.Call) error {
 	if a == nil {
 		return resp.Error(fmt.Sprintf("ERR User '%s' not found", command.CString(c.Args[0], 128)))
 	}
-	e, args, err := l.Table.Resolve(c.Args[1:])
+	e, args, err := l.Commands.Resolve(c.Args[1:])
 	if e == nil {
 		return resp.Error(fmt.Sprintf("ERR Command '%s' not found", command.CString(c.Args[1], 128)))
 	}

@@ -43,7 +43,7 @@ func ask(t testing.TB, with talker, command string) value {
 // servers have.
 func TestCategoriesAreThoseOfRedis(t *testing.T) {
 	redis := startRedis(t)()
-	table := command.NewTable(Commands())
+	table := command.NewRegistry(Commands())
 	theirs := map[string]command.Category{}
 	for _, name := range ask(t, redis, "ACL CAT").words() {
 		for _, word := range ask(t, redis, "ACL CAT "+name).words() {
@@ -215,7 +215,7 @@ func TestPatternsOfSubscriptionsAreTakenLiterally(t *testing.T) {
 		{"PUBLISH", "news hello", acl.DenialNone}, {"PUBLISH", "other news", acl.DenialChannel},
 		{"SSUBSCRIBE", "other", acl.DenialChannel}, {"SPUBLISH", "exact hello", acl.DenialNone}, {"UNSUBSCRIBE", "other", acl.DenialNone},
 	} {
-		if got, _ := r.Check(srv.table.ByName[tt.name], SplitWords(t, tt.args)); got != tt.want {
+		if got, _ := r.Check(srv.commands.ByName[tt.name], SplitWords(t, tt.args)); got != tt.want {
 			t.Errorf("%s %s: got %d, want %d", tt.name, tt.args, got, tt.want)
 		}
 	}
@@ -284,7 +284,7 @@ func TestClientsOfAClosedServerAuthenticate(t *testing.T) {
 
 // TestManyRulesAreRefused keeps to the limits.
 func TestManyRulesAreRefused(t *testing.T) {
-	l := acl.NewACL(command.NewTable(Commands()), "")
+	l := acl.NewACL(command.NewRegistry(Commands()), "")
 	r := &acl.Rights{Selectors: []acl.Selector{l.NewSelector()}}
 	var err error
 	n := 0
@@ -307,7 +307,7 @@ func TestManyRulesAreRefused(t *testing.T) {
 func TestDescriptionsMakeTheSameUser(t *testing.T) {
 	seed := seed.Fresh(t)
 	random := seed.Rand(0)
-	l := acl.NewACL(command.NewTable(Commands()), "")
+	l := acl.NewACL(command.NewRegistry(Commands()), "")
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	rule := func() string {
 		switch random.IntN(8) {
@@ -322,7 +322,7 @@ func TestDescriptionsMakeTheSameUser(t *testing.T) {
 		case 4, 5:
 			return pick("+@", "-@") + command.CategoryNames[random.IntN(len(command.CategoryNames))]
 		}
-		return pick("+", "-") + l.Table.Numbered[random.IntN(len(l.Table.Numbered))].Full
+		return pick("+", "-") + l.Commands.Numbered[random.IntN(len(l.Commands.Numbered))].Full
 	}
 	for range 100 {
 		r := &acl.Rights{Selectors: []acl.Selector{l.NewSelector()}}
@@ -343,7 +343,7 @@ func TestDescriptionsMakeTheSameUser(t *testing.T) {
 			t.Errorf("rules %q:\n got %s\nwant %s", rules, got, text)
 		}
 		for i := range r.Selectors {
-			for _, e := range l.Table.Numbered {
+			for _, e := range l.Commands.Numbered {
 				if got, want := again.Selectors[i].Commands.Has(e), r.Selectors[i].Commands.Has(e); got != want {
 					t.Errorf("rules %q, %s: got %t, want %t", rules, e.Full, got, want)
 				}

@@ -33,7 +33,7 @@ func atRun(c *command.Call) error {
 		return err
 	}
 	words, partial := command.Wrapped(c.Args)
-	e, args, err := s.srv.table.Resolve(words)
+	e, args, err := s.srv.commands.Resolve(words)
 	if err != nil {
 		return err
 	}

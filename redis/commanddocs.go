@@ -6,11 +6,11 @@ import (
 )
 
 func commandDocs(c *command.Call) error {
-	entries := sessionOf(c).srv.table.Sorted
+	entries := sessionOf(c).srv.commands.Sorted
 	if len(c.Args) > 0 {
 		entries = nil
 		for _, name := range c.Args {
-			if e := sessionOf(c).srv.table.Named(name); e != nil {
+			if e := sessionOf(c).srv.commands.Named(name); e != nil {
 				entries = append(entries, e)
 			}
 		}

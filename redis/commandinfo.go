@@ -11,13 +11,13 @@ var commandCommands = []command.Command{{
 	Group: "server", Since: "2.8.13", Complexity: "O(n), n all commands",
 	Tips:    []string{"nondeterministic_output_order"},
 	Summary: "Returns detailed information about all commands.",
-	Run:     func(c *command.Call) error { return replyCommands(c, sessionOf(c).srv.table.Sorted) },
+	Run:     func(c *command.Call) error { return replyCommands(c, sessionOf(c).srv.commands.Sorted) },
 	Sub: []command.Command{
 		{
 			Name: "COUNT", Flags: command.Local | command.Loading | command.Stale, Categories: command.CatConnection,
 			Since: "2.8.13", Complexity: "O(1)",
 			Summary: "Returns a count of commands.",
-			Run:     func(c *command.Call) error { c.Reply.Int(int64(len(sessionOf(c).srv.table.Sorted))); return nil },
+			Run:     func(c *command.Call) error { c.Reply.Int(int64(len(sessionOf(c).srv.commands.Sorted))); return nil },
 		},
 		{
 			Name: "DOCS", Args: "[command-name [command-name ...]]", Max: -1, Flags: command.Local | command.Loading | command.Stale,
@@ -145,11 +145,11 @@ func replySpec(w *resp.Writer, s *command.KeySpec) {
 
 func commandInfo(c *command.Call) error {
 	if len(c.Args) == 0 {
-		return replyCommands(c, sessionOf(c).srv.table.Sorted)
+		return replyCommands(c, sessionOf(c).srv.commands.Sorted)
 	}
 	entries := make([]*command.Entry, len(c.Args))
 	for i, name := range c.Args {
-		entries[i] = sessionOf(c).srv.table.Named(name)
+		entries[i] = sessionOf(c).srv.commands.Named(name)
 	}
 	return replyCommands(c, entries)
 }
@@ -171,7 +171,7 @@ func commandList(c *command.Call) error {
 		return command.ErrSyntax
 	}
 	var names []string
-	for _, e := range sessionOf(c).srv.table.Numbered {
+	for _, e := range sessionOf(c).srv.commands.Numbered {
 		if show(e) {
 			names = append(names, e.Full)
 		}
@@ -207,7 +207,7 @@ func commandGetKeysAndFlags(c *command.Call) error {
 
 // keysOfArguments takes the call's arguments for a command and finds its keys.
 func keysOfArguments(c *command.Call) ([]command.KeyUse, error) {
-	e, args, err := sessionOf(c).srv.table.Resolve(c.Args)
+	e, args, err := sessionOf(c).srv.commands.Resolve(c.Args)
 	switch {
 	case e == nil:
 		return nil, resp.Error("ERR Invalid command specified")

@@ -231,7 +231,7 @@ func configFailed(name, reason string) error {
 func configResetStat(c *command.Call) error {
 	srv := sessionOf(c).srv
 	srv.stats.reset()
-	for _, e := range srv.table.Numbered {
+	for _, e := range srv.commands.Numbered {
 		e.ResetCounters()
 	}
 	c.Reply.Simple("OK")

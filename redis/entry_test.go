@@ -54,8 +54,8 @@ var newCommands = []command.Command{
 
 func serverWithNewCommands(t *testing.T) *Server {
 	srv := New(openStore(t, firn.Options{}), Options{})
-	srv.table = command.NewTable(append(Commands(), newCommands...))
-	srv.users = acl.NewACL(srv.table, "")
+	srv.commands = command.NewRegistry(append(Commands(), newCommands...))
+	srv.users = acl.NewACL(srv.commands, "")
 	return srv
 }
 

@@ -208,7 +208,7 @@ func latencyHistogram(c *command.Call) error {
 			entries = append(entries, e)
 		}
 	}
-	t := sessionOf(c).srv.table
+	t := sessionOf(c).srv.commands
 	if len(c.Args) == 0 {
 		t.Each(add)
 	}

@@ -11,7 +11,7 @@ import (
 
 // hidesSecret says whether a command is AT with one in its arguments that is
 // not shown, or not as it is: AT refuses those, but a password was typed.
-func hidesSecret(t *command.Table, e *command.Entry, args [][]byte) bool {
+func hidesSecret(t *command.Registry, e *command.Entry, args [][]byte) bool {
 	for e != nil && e.Flags&command.Wraps != 0 && len(args) > 1 {
 		words, _ := command.Wrapped(args)
 		if e, _, _ = t.Resolve(words); e == nil { // it may be a container, with a subcommand misspelt

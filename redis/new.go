@@ -18,18 +18,18 @@ func New(store *firn.Store, o Options) *Server {
 	o = o.withDefaults()
 	id := randomID()
 	srv := &Server{
-		store:   store,
-		opts:    o,
-		table:   command.NewTable(Commands()),
-		catalog: keyspace.NewCatalog(store, o.Databases),
-		runID:   id,
-		started: o.Now(),
+		store:    store,
+		opts:     o,
+		commands: command.NewRegistry(Commands()),
+		catalog:  keyspace.NewCatalog(store, o.Databases),
+		runID:    id,
+		started:  o.Now(),
 	}
 	srv.backups, srv.endBackups = context.WithCancelCause(context.Background())
 	srv.replID.Store(&id)
 	srv.slow.Init()
 	srv.latency.Slow = &srv.slow
-	srv.users = acl.NewACL(srv.table, o.Password)
+	srv.users = acl.NewACL(srv.commands, o.Password)
 	srv.denials.Limit.Store(acl.DefaultLogLimit)
 	srv.config.init(o)
 	srv.pubsub.Init()

@@ -49,7 +49,7 @@ func (o *ours) countRuns() *int {
 // AddQueueCommands adds the commands above to a server.
 func AddQueueCommands(srv *Server) {
 	for _, c := range queueCommands {
-		srv.table.ByName[c.Name] = command.NewEntry(c, "")
+		srv.commands.ByName[c.Name] = command.NewEntry(c, "")
 	}
 }
 

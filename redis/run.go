@@ -203,7 +203,7 @@ func (s *Session) parse() bool {
 func (s *Session) prepare(words [][]byte) {
 	u := &s.next
 	u.words = words
-	u.cmd, u.args, u.err = s.srv.table.Resolve(words)
+	u.cmd, u.args, u.err = s.srv.commands.Resolve(words)
 	if u.err == nil {
 		u.err = allowed(s, u.cmd)
 	}
@@ -419,7 +419,7 @@ func (s *Session) fail(out []byte, u *unit, err error) []byte {
 // wasSlow tells those who want to know that a command was slow.
 func wasSlow(s *Session, u *unit, took time.Duration) {
 	now := s.srv.opts.Now()
-	if s.srv.slow.Wants(took) && u.cmd.Flags&command.Skip == 0 && !hidesSecret(s.srv.table, u.cmd, u.args) {
+	if s.srv.slow.Wants(took) && u.cmd.Flags&command.Skip == 0 && !hidesSecret(s.srv.commands, u.cmd, u.args) {
 		s.srv.slow.Add(measure.SlowCommand{At: now, Took: took, Words: measure.SlowWords(u.cmd.Full, u.args), Peer: s.peer, Name: s.view.Load().name})
 	}
 	event := "command"
@@ -433,7 +433,7 @@ func wasSlow(s *Session, u *unit, took time.Duration) {
 // operators are not shown, as in Redis, nor those that run again after they
 // waited.
 func shown(s *Session, u *unit) {
-	if s.srv.monitors.Count.Load() == 0 || u.cmd.Flags&command.Admin != 0 || s.call.Waited || len(u.words) == 0 || hidesSecret(s.srv.table, u.cmd, u.words[1:]) {
+	if s.srv.monitors.Count.Load() == 0 || u.cmd.Flags&command.Admin != 0 || s.call.Waited || len(u.words) == 0 || hidesSecret(s.srv.commands, u.cmd, u.words[1:]) {
 		return
 	}
 	s.outbox.add(note{what: noteMonitor}, monitorLine(s.srv.opts.Now(), s.db, s.peer, u.cmd, u.words), nil)

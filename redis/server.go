@@ -7,6 +7,7 @@
 //   - values, hashes, lists, sets, zsets, streams, keys: the commands on data
 //   - history: the commands about the past
 //   - acl: users, and what they may do
+//   - pubsub, tracking, measure: who listens, who keeps copies, what was slow
 //   - redis itself: the server, the sessions, and the commands about these
 //
 // A [Server] is what all sessions share. A [Session] is a state machine
@@ -49,17 +50,17 @@ import (
 // settings, the clients and the counters. It starts no goroutine and is safe
 // for concurrent use.
 type Server struct {
-	store   *firn.Store
-	opts    Options
-	table   *command.Table
-	catalog *keyspace.Catalog
-	config  config
-	clients registry[*Session]
-	blocked blocked
-	pause   pause
-	pubsub  pubsub.Hub
-	users   *acl.Users
-	denials acl.Log
+	store    *firn.Store
+	opts     Options
+	commands *command.Registry
+	catalog  *keyspace.Catalog
+	config   config
+	clients  roster[*Session]
+	blocked  blocked
+	pause    pause
+	pubsub   pubsub.Hub
+	users    *acl.Users
+	denials  acl.Log
 
 	tracking  tracking.Table
 	monitors  pubsub.Monitors

@@ -120,7 +120,7 @@ func TestStreamsCostWhatIsAskedFor(t *testing.T) {
 func runIn(t *testing.T, o *ours, waited bool, text string) (reply string) {
 	t.Helper()
 	words := SplitWords(t, text)
-	table := command.NewTable(Commands())
+	table := command.NewRegistry(Commands())
 	e, args, err := table.Resolve(words)
 	if err != nil {
 		t.Fatal(err)

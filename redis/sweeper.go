@@ -9,7 +9,7 @@ import (
 // sample is the counters now.
 func (srv *Server) sample() rateSample {
 	now := rateSample{at: srv.opts.Now(), read: srv.stats.bytesIn.Load(), wrote: srv.stats.bytesOut.Load()}
-	for _, e := range srv.table.Numbered {
+	for _, e := range srv.commands.Numbered {
 		now.calls += e.Calls.Load()
 	}
 	return now

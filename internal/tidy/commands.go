@@ -20,10 +20,10 @@ var namedAnyway = map[string]string{
 	"redis/keys/object.go HELP":          "the text of OBJECT HELP",
 	"redis/tracking/tracking.go client|": "what CLIENT CACHING said outlives every subcommand of CLIENT",
 
-	"redis/pubsubcommands.go HELP":      "the text of PUBSUB HELP",
-	"redis/pubsubcommands.go NUMPAT":    "as HELP",
-	"redis/streams/streamgroup.go HELP": "the text of XGROUP HELP",
-	"redis/streams/streaminfo.go HELP":  "the text of XINFO HELP",
+	"redis/pubsub.go HELP":         "the text of PUBSUB HELP",
+	"redis/pubsub.go NUMPAT":       "as HELP",
+	"redis/streams/xgroup.go HELP": "the text of XGROUP HELP",
+	"redis/streams/info.go HELP":   "the text of XINFO HELP",
 }
 
 // commandNames reports code that names a command of the table outside of its

@@ -27,26 +27,8 @@ type size struct {
 	lines   int // of files that are not tests
 }
 
-// usual is the size of a package.
-var usual = size{cycle: 12, methods: 40, lines: 12_000}
-
-// roomier are packages that are larger than usual in some way, and may not
-// grow. A number that is too large for its package is to be lowered.
-var roomier = map[string]size{
-	".":         {cycle: 15, methods: 69},
-	"bench":     {cycle: 15},
-	"cmd/firn":  {cycle: 13},
-	"reader":    {methods: 45},
-	"retention": {cycle: 14},
-	"schema":    {cycle: 16},
-	"writer":    {methods: 55},
-}
-
-// sizeOf is how large the package in dir may be.
-func sizeOf(dir string) size {
-	own := roomier[dir]
-	return size{max(own.cycle, usual.cycle), max(own.methods, usual.methods), max(own.lines, usual.lines)}
-}
+// most is how large a package may be.
+var most = size{cycle: 12, methods: 40, lines: 12_000}
 
 // Room is a package with the types of its files, tests left out.
 type Room struct {
@@ -159,7 +141,6 @@ func newRoom(dir string, texts map[string]any, fset *token.FileSet, known types.
 // CheckRoom reports what is larger in a package than it may be.
 func CheckRoom(r *Room) []Problem {
 	var problems []Problem
-	most := sizeOf(r.Dir)
 	report := func(format string, args ...any) {
 		problems = append(problems, Problem{Path: r.Dir, Text: fmt.Sprintf(format, args...)})
 	}

@@ -32,16 +32,16 @@ func TestWhatIsTooLargeIsNamed(t *testing.T) {
 		texts map[string]any
 		want  string
 	}{
-		{"a cycle of functions", ring(usual.cycle, "func f%d() { f%d() }"), ""},
-		{"one more", ring(usual.cycle+1, "func f%d() { f%d() }"),
+		{"a cycle of functions", ring(most.cycle, "func f%d() { f%d() }"), ""},
+		{"one more", ring(most.cycle+1, "func f%d() { f%d() }"),
 			"room: 13 files need one another, 12 may: f0.go f1.go f10.go f11.go f12.go f2.go f3.go f4.go f5.go f6.go f7.go f8.go f9.go"},
-		{"of types", ring(usual.cycle+1, "type f%d struct{ next *f%d }"), "room: 13 files need one another, 12 may: "},
-		{"of methods and fields", ring(usual.cycle+1, "type f%[1]d struct{ a int; b *f%[2]d }\nfunc (f f%[1]d) m() { f.b.m() }"), "room: 13 files"},
+		{"of types", ring(most.cycle+1, "type f%d struct{ next *f%d }"), "room: 13 files need one another, 12 may: "},
+		{"of methods and fields", ring(most.cycle+1, "type f%[1]d struct{ a int; b *f%[2]d }\nfunc (f f%[1]d) m() { f.b.m() }"), "room: 13 files"},
 		{"a chain", chain(40), ""},
-		{"methods", map[string]any{"a.go": methodsOf(usual.methods)}, ""},
-		{"one more", map[string]any{"a.go": methodsOf(usual.methods + 1)}, "room: type T has 41 methods, 40 may it have"},
-		{"lines", map[string]any{"a.go": "package room" + strings.Repeat("\n", usual.lines)}, ""},
-		{"one more", map[string]any{"a.go": "package room" + strings.Repeat("\n", usual.lines/2), "b.go": "package room" + strings.Repeat("\n", usual.lines/2+1)},
+		{"methods", map[string]any{"a.go": methodsOf(most.methods)}, ""},
+		{"one more", map[string]any{"a.go": methodsOf(most.methods + 1)}, "room: type T has 41 methods, 40 may it have"},
+		{"lines", map[string]any{"a.go": "package room" + strings.Repeat("\n", most.lines)}, ""},
+		{"one more", map[string]any{"a.go": "package room" + strings.Repeat("\n", most.lines/2), "b.go": "package room" + strings.Repeat("\n", most.lines/2+1)},
 			"room: has 12001 lines, 12000 may it have"},
 	} {
 		r, err := newRoom("room", tt.texts, token.NewFileSet(), importer.Default())

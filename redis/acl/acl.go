@@ -29,7 +29,7 @@ const maxUsers = 100_000
 
 // Users is who may do what. It is safe for concurrent use.
 type Users struct {
-	Table        *command.Table
+	Commands     *command.Registry
 	OpenChannels atomic.Bool // acl-pubsub-default is allchannels
 	Standard     *Account    // the user default: it is always there
 
@@ -38,8 +38,8 @@ type Users struct {
 }
 
 // NewACL knows one user, default, who may do everything.
-func NewACL(t *command.Table, password string) *Users {
-	l := &Users{Table: t}
+func NewACL(t *command.Registry, password string) *Users {
+	l := &Users{Commands: t}
 	r := &Rights{Selectors: []Selector{l.NewSelector()}}
 	for _, rule := range []string{"on", "nopass", "~*", "&*", "+@all"} {
 		_ = l.ApplyUser(r, rule) // these rules are right

@@ -91,8 +91,8 @@ func (l *Users) describeCommands(s *Selector) string {
 		first, sign = "+@all", "-@"
 	}
 	words := []string{first}
-	made := command.NewCommandSet(len(l.Table.Numbered)) // what the rules so far allow
-	for _, e := range l.Table.Numbered {
+	made := command.NewCommandSet(len(l.Commands.Numbered)) // what the rules so far allow
+	for _, e := range l.Commands.Numbered {
 		made.Put(e, s.future)
 	}
 	rest := s.Commands.Clone()
@@ -103,10 +103,10 @@ func (l *Users) describeCommands(s *Selector) string {
 		}
 		used |= 1 << best
 		words = append(words, sign+command.CategoryNames[best])
-		l.Table.PutCategory(made, 1<<best, !s.future)
-		l.Table.PutCategory(rest, 1<<best, s.future)
+		l.Commands.PutCategory(made, 1<<best, !s.future)
+		l.Commands.PutCategory(rest, 1<<best, s.future)
 	}
-	for _, e := range l.Table.Numbered {
+	for _, e := range l.Commands.Numbered {
 		allowed := s.Commands.Has(e)
 		if allowed != made.Has(e) {
 			made.Put(e, allowed)
@@ -131,7 +131,7 @@ func (l *Users) closest(rest command.CommandSet, future bool, used command.Categ
 			continue
 		}
 		diff, same := 0, 0
-		for _, e := range l.Table.Numbered {
+		for _, e := range l.Commands.Numbered {
 			switch {
 			case e.In>>i&1 == 0:
 			case rest.Has(e) == future:

@@ -17,7 +17,7 @@ func (l *Users) Load(text, file string) (gone map[*Account]bool, err error) {
 		return nil, resp.Error("ERR " + problems + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
 	}
 	if users["default"] == nil {
-		users["default"] = NewACL(l.Table, "").Standard.Rights.Load()
+		users["default"] = NewACL(l.Commands, "").Standard.Rights.Load()
 	}
 	gone = map[*Account]bool{}
 	for name, a := range l.users {

@@ -206,7 +206,7 @@ func (l *Users) applySelector(r *Rights, text string) error {
 // acl-pubsub-default says.
 func (l *Users) NewSelector() Selector {
 	return Selector{
-		Commands: command.NewCommandSet(len(l.Table.Numbered)), firstArgs: map[*command.Entry][]string{}, allChannels: l.OpenChannels.Load(),
+		Commands: command.NewCommandSet(len(l.Commands.Numbered)), firstArgs: map[*command.Entry][]string{}, allChannels: l.OpenChannels.Load(),
 	}
 }
 
@@ -313,7 +313,7 @@ func (l *Users) applyCommand(s *Selector, name string, allow bool) error {
 		if c == 0 {
 			return errACLUnknown
 		}
-		l.Table.PutCategory(s.Commands, c, allow)
+		l.Commands.PutCategory(s.Commands, c, allow)
 		for e := range s.firstArgs {
 			if e.In&c != 0 {
 				delete(s.firstArgs, e)
@@ -321,7 +321,7 @@ func (l *Users) applyCommand(s *Selector, name string, allow bool) error {
 		}
 		return nil
 	}
-	if e := l.Table.Named([]byte(name)); e != nil {
+	if e := l.Commands.Named([]byte(name)); e != nil {
 		s.Commands.Put(e, allow)
 		delete(s.firstArgs, e)
 		return nil
@@ -330,7 +330,7 @@ func (l *Users) applyCommand(s *Selector, name string, allow bool) error {
 	if cut < 0 || !allow {
 		return errACLUnknown
 	}
-	e, arg := l.Table.Named([]byte(name[:cut])), strings.ToLower(name[cut+1:])
+	e, arg := l.Commands.Named([]byte(name[:cut])), strings.ToLower(name[cut+1:])
 	switch {
 	case e == nil:
 		return errACLUnknown

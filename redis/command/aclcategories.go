@@ -114,7 +114,7 @@ func (s CommandSet) Put(e *Entry, in bool) {
 func (s CommandSet) Clone() CommandSet { return append(CommandSet(nil), s...) }
 
 // PutCategory adds or takes out all commands of a category.
-func (t *Table) PutCategory(s CommandSet, c Category, in bool) {
+func (t *Registry) PutCategory(s CommandSet, c Category, in bool) {
 	for _, e := range t.Numbered {
 		if e.In&c != 0 {
 			s.Put(e, in)

@@ -1,8 +1,8 @@
 // Package hashes has the commands about hashes and about the lifetimes of their
 // fields.
 //
-// hashes.go and hashcounters.go change fields, lifetimes.go their ends, and
-// hashscan.go walks; Commands is all entries. Where fields and lifetimes are
+// hashes.go and counters.go change fields, lifetimes.go their ends, and
+// scan.go walks; Commands is all entries. Where fields and lifetimes are
 // kept, and when a field has ended, is in package keyspace.
 package hashes
 

@@ -1,8 +1,8 @@
 // Package history has the commands about the past: what was, how much of it is
 // kept, and what holds keep readable.
 //
-// history.go shows the versions of a key, historychanged.go and historydiff.go
-// what has changed, historyrevert.go brings a state back; policies.go,
+// history.go shows the versions of a key, changed.go and diff.go
+// what has changed, revert.go brings a state back; policies.go,
 // forgetting.go and holds.go say how much is kept, and Commands is all entries.
 // A state is shown in the shape of its type, with the families' own functions.
 //

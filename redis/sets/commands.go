@@ -1,7 +1,7 @@
 // Package sets has the commands about sets.
 //
-// sets.go has those on one set, setscombine.go unions, intersections and
-// differences, and setsrandom.go what depends on chance; Commands is all
+// sets.go has those on one set, combine.go unions, intersections and
+// differences, and random.go what depends on chance; Commands is all
 // entries. Where members are kept is in package keyspace.
 package sets
 

@@ -1,7 +1,7 @@
 // Package streams has the commands about streams and their groups.
 //
-// streamadd.go and streamtrim.go change entries, streamread.go reads and waits
-// for them; streamgroup.go and the files beside it have groups, what is
+// add.go and trim.go change entries, read.go reads and waits
+// for them; xgroup.go and the files beside it have groups, what is
 // delivered to their consumers, acknowledged and claimed. Commands is all
 // entries. How entries, groups and the ledger of what is pending are kept is in
 // package keyspace.

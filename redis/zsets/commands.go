@@ -1,8 +1,8 @@
 // Package zsets has the commands about sorted sets, and about places, which are
 // members of sorted sets.
 //
-// zsetadd.go and zsetpop.go write, zsetrange.go reads by rank, score and
-// member, and zsetalgebra.go combines; geo.go and geosearch.go turn places
+// add.go and pop.go write, range.go reads by rank, score and
+// member, and algebra.go combines; geo.go and geosearch.go turn places
 // into scores and back, with internal/geohash. Commands is all entries. Where
 // members and scores are kept, and how a rank is found, is in package keyspace.
 package zsets

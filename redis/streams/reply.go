@@ -23,3 +23,9 @@ func ReplyEntry(w *resp.Writer, e *keyspace.StreamEntry) error {
 	}
 	return nil
 }
+
+// ReplyID appends an id as a bulk string.
+func ReplyID(w *resp.Writer, id keyspace.StreamID) {
+	var text [keyspace.StreamIDBytes]byte
+	w.Bulk(id.AppendTo(text[:0]))
+}

@@ -38,15 +38,15 @@ type Entry struct {
 	Spread                  atomic.Pointer[histogram] // of those; nil: none was
 }
 
-// Table finds commands by name. It is immutable but for the counters.
-type Table struct {
+// Registry finds commands by name. It is immutable but for the counters.
+type Registry struct {
 	ByName   map[string]*Entry
 	Sorted   []*Entry
 	Numbered []*Entry // containers, their subcommands and all others
 }
 
-func NewTable(commands []Command) *Table {
-	t := &Table{ByName: make(map[string]*Entry, len(commands))}
+func NewRegistry(commands []Command) *Registry {
+	t := &Registry{ByName: make(map[string]*Entry, len(commands))}
 	for _, c := range commands {
 		e := NewEntry(c, "")
 		t.ByName[c.Name] = e
@@ -57,7 +57,7 @@ func NewTable(commands []Command) *Table {
 }
 
 // enumerate gives a command and its subcommands their numbers.
-func (t *Table) enumerate(e *Entry) {
+func (t *Registry) enumerate(e *Entry) {
 	e.number = len(t.Numbered)
 	t.Numbered = append(t.Numbered, e)
 	for _, sub := range e.Sub {
@@ -88,7 +88,7 @@ func NewEntry(c Command, container string) *Entry {
 const MaxNameBytes = 32
 
 // find is the command of a name in any case; nil if there is none.
-func (t *Table) find(name []byte) *Entry {
+func (t *Registry) find(name []byte) *Entry {
 	var upper [MaxNameBytes]byte
 	if len(name) > len(upper) {
 		return nil
@@ -113,7 +113,7 @@ func (e *Entry) findSub(name []byte) *Entry {
 }
 
 // Each calls fn for every command that can be run, subcommands included.
-func (t *Table) Each(fn func(*Entry)) {
+func (t *Registry) Each(fn func(*Entry)) {
 	for _, e := range t.Numbered {
 		if e.Run != nil {
 			fn(e)
@@ -122,7 +122,7 @@ func (t *Table) Each(fn func(*Entry)) {
 }
 
 // Named is the entry of a name such as "get" or "client|id"; nil if unknown.
-func (t *Table) Named(name []byte) *Entry {
+func (t *Registry) Named(name []byte) *Entry {
 	for i, c := range name {
 		if c != '|' {
 			continue
@@ -136,7 +136,7 @@ func (t *Table) Named(name []byte) *Entry {
 
 // lookup finds the command that words name, and its arguments; nil if there
 // is none.
-func (t *Table) lookup(words [][]byte) (*Entry, [][]byte) {
+func (t *Registry) lookup(words [][]byte) (*Entry, [][]byte) {
 	e := t.find(words[0])
 	if e == nil || len(e.Sub) == 0 || len(words) == 1 {
 		return e, words[1:]
@@ -146,7 +146,7 @@ func (t *Table) lookup(words [][]byte) (*Entry, [][]byte) {
 
 // Resolve is lookup that checks the number of arguments as well. The command
 // is returned with an arity error, too.
-func (t *Table) Resolve(words [][]byte) (*Entry, [][]byte, error) {
+func (t *Registry) Resolve(words [][]byte) (*Entry, [][]byte, error) {
 	e, args := t.lookup(words)
 	if e == nil {
 		if container := t.find(words[0]); container != nil {

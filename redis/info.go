@@ -341,7 +341,7 @@ func infoReplication(t *infoText) error {
 }
 
 func infoCommands(t *infoText) error {
-	t.srv.table.Each(func(e *command.Entry) {
+	t.srv.commands.Each(func(e *command.Entry) {
 		calls, rejected := e.Calls.Load(), e.Rejected.Load()
 		if calls == 0 && rejected == 0 {
 			return
@@ -369,7 +369,7 @@ func infoLatency(t *infoText) error {
 	if len(percentiles) == 0 {
 		return nil
 	}
-	t.srv.table.Each(func(e *command.Entry) {
+	t.srv.commands.Each(func(e *command.Entry) {
 		h := e.Spread.Load()
 		if h == nil {
 			return
