@@ -2,9 +2,11 @@ package tidy
 
 import (
 	"fmt"
+	"go/ast"
 	"iter"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +30,7 @@ var (
 	pageLink    = regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
 	pageFile    = regexp.MustCompile(`[\w./-]*\w\.(?:go|md)\b`)
 	pagePackage = regexp.MustCompile(`\b(?:cmd|internal|redis)/[a-z0-9]+\b`)
+	pageTest    = regexp.MustCompile(`go test [^` + "`" + `]*-run '?\^?(\w+)`)
 )
 
 // pageNames reports files and packages that a page or a comment names and that
@@ -45,6 +48,41 @@ func pageNames(sources []Source) []Problem {
 		}
 	}
 	return problems
+}
+
+// pageTests reports tests that a page tells to run and that are not there.
+func pageTests(sources []Source) []Problem {
+	var tests []string
+	for _, s := range sources {
+		for _, name := range functionNames(s) {
+			if s.IsTest() && (strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Benchmark")) {
+				tests = append(tests, name)
+			}
+		}
+	}
+	var problems []Problem
+	for _, s := range sources {
+		for n, line := range s.prose() {
+			said := pageTest.FindStringSubmatch(line)
+			if said != nil && !slices.ContainsFunc(tests, func(name string) bool { return strings.Contains(name, said[1]) }) {
+				problems = append(problems, Problem{s.Path, n, "there is no test " + said[1]})
+			}
+		}
+	}
+	return problems
+}
+
+// functionNames is the functions of a Go file.
+func functionNames(s Source) (names []string) {
+	if s.Syntax == nil {
+		return nil
+	}
+	for _, decl := range s.Syntax.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok {
+			names = append(names, fn.Name.Name)
+		}
+	}
+	return names
 }
 
 // named is what each line of a page, or of the comments of a Go file, names.

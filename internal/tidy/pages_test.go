@@ -60,6 +60,15 @@ func TestCommentsNameFilesThatAreThere(t *testing.T) {
 	checkPages(t, []Source{s}, "redis/lists/lists.go:1: pop.go is not there")
 }
 
+func TestPagesTellToRunWhatIsThere(t *testing.T) {
+	s, err := Parse("a_test.go", []byte("package firn\nfunc TestStories() {}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := Source{Path: "README.md", Text: []byte("go test . -run Stories\nUPDATE=1 go test -count=1 -run '^TestScripts$' ./redis")}
+	checkPages(t, []Source{s, page}, "README.md:2: there is no test TestScripts")
+}
+
 // checkPages compares the problems that sources have; none if want is empty.
 func checkPages(t *testing.T, sources []Source, want string) {
 	t.Helper()

@@ -157,6 +157,7 @@ func Check(sources []Source) []Problem {
 	}
 	problems = append(problems, publicPage(sources)...)
 	problems = append(problems, pageNames(sources)...)
+	problems = append(problems, pageTests(sources)...)
 	problems = append(problems, commandNames(sources)...)
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
