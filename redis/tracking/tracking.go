@@ -9,10 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/firndb/firn/redis/pubsub"
-
 	"github.com/firndb/firn/redis/command"
-
+	"github.com/firndb/firn/redis/pubsub"
 	"github.com/firndb/firn/resp"
 )
 
