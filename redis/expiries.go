@@ -17,40 +17,40 @@ import (
 // long has passed as it took: INFO never spends more than that part of its
 // time, and while there are few such keys it is always exact.
 type expiries struct {
-	mu    sync.Mutex
-	at    time.Duration // by clock, when the walk ended; 0: never
-	took  time.Duration
-	spans map[string]expirySpan // by keyspace prefix
+	mu     sync.Mutex
+	at     time.Duration // by clock, when the walk ended; 0: never
+	took   time.Duration
+	counts map[string]expiryCount // by keyspace prefix
 }
 
 const recountAfter = 20
 
-// expirySpan is about the keys of one keyspace that expire.
-type expirySpan struct {
+// expiryCount is about the keys of one keyspace that expire.
+type expiryCount struct {
 	live, gone int64 // those that are still there, and those only the sweeper has to end
 	ttl        int64 // ms, of the live ones together
 }
 
 // count walks the index, or returns what the last walk found.
-func (x *expiries) count(v *keyspace.View) (map[string]expirySpan, error) {
+func (x *expiries) count(v *keyspace.View) (map[string]expiryCount, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	began := command.Clock()
 	if x.at != 0 && began-x.at < recountAfter*x.took {
-		return x.spans, nil
+		return x.counts, nil
 	}
-	spans, err := expirySpans(v)
+	counts, err := expiryCounts(v)
 	if err != nil {
 		return nil, err
 	}
-	x.spans, x.at = spans, command.Clock()
+	x.counts, x.at = counts, command.Clock()
 	x.took = x.at - began
-	return spans, nil
+	return counts, nil
 }
 
-// expirySpans walks the index of expiries at the moment of v.
-func expirySpans(v *keyspace.View) (map[string]expirySpan, error) {
-	spans, now := map[string]expirySpan{}, v.Now()
+// expiryCounts walks the index of expiries at the moment of v.
+func expiryCounts(v *keyspace.View) (map[string]expiryCount, error) {
+	counts, now := map[string]expiryCount{}, v.Now()
 	for item, err := range v.R.Scan(firn.Range{Index: v.Expiry}) {
 		if err != nil {
 			return nil, err
@@ -60,37 +60,37 @@ func expirySpans(v *keyspace.View) (map[string]expirySpan, error) {
 		if err != nil || !ok {
 			return nil, fmt.Errorf("expiry %x: %w", item.Key, keyspace.ErrDamaged)
 		}
-		span := spans[id[:end]]
+		sum := counts[id[:end]]
 		if keyspace.Expired(expires, now) {
-			span.gone++
+			sum.gone++
 		} else {
-			span.live++
-			span.ttl += expires - now
+			sum.live++
+			sum.ttl += expires - now
 		}
-		spans[id[:end]] = span
+		counts[id[:end]] = sum
 	}
-	return spans, nil
+	return counts, nil
 }
 
-// expirySpanOf is the span of one keyspace, by a walk over its keys: the index
+// expiryCountOf counts in one keyspace, by a walk over its keys: the index
 // of expiries says nothing about a moment at which a key of any keyspace is
 // forgotten.
-func expirySpanOf(v *keyspace.View, prefix []byte) (span expirySpan, err error) {
+func expiryCountOf(v *keyspace.View, prefix []byte) (sum expiryCount, err error) {
 	now := v.Now()
 	for item, err := range v.R.Scan(firn.Range{Index: v.Keys.ByID(), Prefix: prefix}) {
 		if err != nil {
-			return span, err
+			return sum, err
 		}
 		k, ok, err := v.Live(item.Doc)
 		switch {
 		case err != nil:
-			return span, err
+			return sum, err
 		case !ok:
-			span.gone++
+			sum.gone++
 		case k.Expires != 0:
-			span.live++
-			span.ttl += k.Expires - now
+			sum.live++
+			sum.ttl += k.Expires - now
 		}
 	}
-	return span, nil
+	return sum, nil
 }
