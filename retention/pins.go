@@ -17,40 +17,40 @@ import (
 // deleted; or its look at the horizon comes after that has moved, and it is
 // refused. So a reader need not look at the horizon again.
 type Pins struct {
-	slots [pinSlots]pinSlot
+	places [pinPlaces]pinPlace
 
 	mu   sync.Mutex
-	more map[*pinSlot]struct{} // what found no slot; guarded by mu
+	more map[*pinPlace]struct{} // what found no place; guarded by mu
 }
 
 const (
-	// pinSlots is more than there are snapshots at once, mostly: they are as
+	// pinPlaces is more than there are snapshots at once, mostly: they are as
 	// many as goroutines that read.
-	pinSlots = 64
+	pinPlaces = 64
 
-	// pinTries is how many slots are looked at before the map, which is slower
+	// pinTries is how many places are looked at before the map, which is slower
 	// than a few of them.
 	pinTries = 16
 
 	cacheLineBytes = 64
 )
 
-// pinSlot has a cache line of its own: those who pin are on many processors.
-type pinSlot struct {
+// pinPlace has a cache line of its own: those who pin are on many processors.
+type pinPlace struct {
 	// until is schema.MaxTimestamp less the moment that is pinned, so that 0 is
 	// no moment, and the largest is the oldest.
 	until atomic.Int64
-	extra bool // the slot is in the map
+	extra bool // the place is in the map
 	_     [cacheLineBytes - 9]byte
 }
 
 // Pin is one of the Pins. The zero Pin pins nothing.
 type Pin struct {
-	pins *Pins
-	slot *pinSlot
+	pins  *Pins
+	place *pinPlace
 }
 
-// blocked is the value of a slot whose moment is not chosen yet: it could be
+// blocked is the value of a place whose moment is not chosen yet: it could be
 // any.
 const blocked = int64(schema.MaxTimestamp)
 
@@ -59,46 +59,46 @@ const blocked = int64(schema.MaxTimestamp)
 // are not in each other's way.
 func (p *Pins) Pin(seat uint32) Pin {
 	for i := range uint32(pinTries) {
-		slot := &p.slots[(seat+i)%pinSlots]
-		if slot.until.Load() == 0 && slot.until.CompareAndSwap(0, blocked) {
-			return Pin{p, slot}
+		place := &p.places[(seat+i)%pinPlaces]
+		if place.until.Load() == 0 && place.until.CompareAndSwap(0, blocked) {
+			return Pin{p, place}
 		}
 	}
-	slot := &pinSlot{extra: true}
-	slot.until.Store(blocked)
+	place := &pinPlace{extra: true}
+	place.until.Store(blocked)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.more == nil {
-		p.more = map[*pinSlot]struct{}{}
+		p.more = map[*pinPlace]struct{}{}
 	}
-	p.more[slot] = struct{}{}
-	return Pin{p, slot}
+	p.more[place] = struct{}{}
+	return Pin{p, place}
 }
 
 // Block pins everything again, as Pin did.
 func (p Pin) Block() {
-	if p.slot != nil {
-		p.slot.until.Store(blocked)
+	if p.place != nil {
+		p.place.until.Store(blocked)
 	}
 }
 
 // Set pins the moments from ts on, and no longer everything.
 func (p Pin) Set(ts schema.Timestamp) {
-	if p.slot != nil {
-		p.slot.until.Store(max(int64(schema.MaxTimestamp-max(ts, 0)), 1))
+	if p.place != nil {
+		p.place.until.Store(max(int64(schema.MaxTimestamp-max(ts, 0)), 1))
 	}
 }
 
 // Release ends the pin, which must not be used any more.
 func (p Pin) Release() {
 	switch {
-	case p.slot == nil:
-	case p.slot.extra:
+	case p.place == nil:
+	case p.place.extra:
 		p.pins.mu.Lock()
-		delete(p.pins.more, p.slot)
+		delete(p.pins.more, p.place)
 		p.pins.mu.Unlock()
 	default:
-		p.slot.until.Store(0)
+		p.place.until.Store(0)
 	}
 }
 
@@ -106,13 +106,13 @@ func (p Pin) Release() {
 // schema.MaxTimestamp if there is none.
 func (p *Pins) Oldest() schema.Timestamp {
 	var until int64
-	for i := range p.slots {
-		until = max(until, p.slots[i].until.Load())
+	for i := range p.places {
+		until = max(until, p.places[i].until.Load())
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for slot := range p.more {
-		until = max(until, slot.until.Load())
+	for place := range p.more {
+		until = max(until, place.until.Load())
 	}
 	return schema.MaxTimestamp - schema.Timestamp(until)
 }

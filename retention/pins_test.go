@@ -43,7 +43,7 @@ func TestOldestOfThePinsHoldsEverythingBack(t *testing.T) {
 func TestMorePinsThanSlots(t *testing.T) {
 	var p Pins
 	var pins []Pin
-	for i := range 3 * pinSlots {
+	for i := range 3 * pinPlaces {
 		pin := p.Pin(uint32(i))
 		pin.Set(schema.Timestamp(1000 - i))
 		pins = append(pins, pin)
