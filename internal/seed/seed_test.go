@@ -52,7 +52,8 @@ func TestSeedsFollowTheEnvironment(t *testing.T) {
 		t.Setenv(seedVariable, tt.seed)
 		t.Setenv(soakVariable, tt.soak)
 		name := fmt.Sprintf("seed %q, soak %q", tt.seed, tt.soak)
-		if drawn := Fresh(t) != Fresh(t); drawn != tt.fresh {
+		first, second := Fresh(t), Fresh(t)
+		if drawn := first != second; drawn != tt.fresh {
 			t.Errorf("%s: Fresh differs from call to call: got %t, want %t", name, drawn, tt.fresh)
 		}
 		if got := Fixed(t, 5); got != tt.fixed && tt.fixed != 0 || tt.fixed == 0 && got == Fixed(t, 5) {
