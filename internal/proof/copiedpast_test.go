@@ -116,11 +116,15 @@ func (c *copiedPast) read(readable map[documentName]bool) {
 // for those that the copy leaves out.
 func (c *copiedPast) readable() map[documentName]bool {
 	readable := map[documentName]bool{}
+	held := len(c.copy.Holds()) > 0 // one that was released since
 	err := c.At(c.at, func(s *firn.Snapshot) error {
 		c.each(func(name documentName, scope firn.Scope) {
 			_, err := s.Get(c.Table(name.table), []byte(name.id))
 			if errors.Is(err, firn.ErrNotFound) && c.policy(scope).Versions > 0 {
 				return // what tells the source may be later than the copy
+			}
+			if c.policy(scope).Versions == 1 && held {
+				return // as in known
 			}
 			left := slices.Contains(c.left, scope) || slices.Contains(c.left, firn.Scope{Group: scope.Group}) || slices.Contains(c.left, firn.Scope{})
 			readable[name] = !errors.Is(err, firn.ErrCompacted) && !left
