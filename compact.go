@@ -49,17 +49,28 @@ func (s *Store) Prune(ctx context.Context, before Timestamp) (versions int64, er
 
 // Forget forgets the versions of a document that were replaced at or before a
 // moment, and what they owned: the document can be read from then on. The
-// present stays. It returns how many versions were deleted.
+// present stays, and what a hold keeps. It returns how many versions were
+// deleted.
+//
+// From the start nobody who comes can read what is forgotten. Those who read an
+// earlier moment by then, and a backup, are waited for before anything is
+// deleted: Forget must not be called by one of them, inside View, At or Update.
+// If ctx ends before they do, calling it again deletes what is left; if the
+// store ends, the error is retention.ErrUnfinished.
 func (s *Store) Forget(ctx context.Context, t *Table, id []byte, before Timestamp) (versions int64, err error) {
 	if t == nil {
 		return 0, errNoTable
 	}
 	scope := t.scope(string(id))
 	return runCompaction(s, ctx, func(ctx context.Context) (retention.Report, error) {
+		before := min(before, s.head.Newest())
 		if err := forgetScope(s, ctx, scope, before); err != nil {
 			return retention.Report{}, err
 		}
-		return s.compactor.Forget(ctx, t.def.ID, string(id), before)
+		if err := retention.WaitUntil(ctx, s.pins.Before(before).Ended); err != nil {
+			return retention.Report{}, err
+		}
+		return s.compactor.Forget(ctx, t.def.ID, string(id), min(before, s.tail.Watermark()))
 	})
 }
 

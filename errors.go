@@ -38,7 +38,7 @@ var (
 	ErrMoment = errors.New("firn: invalid moment")
 
 	// ErrClosed means that the store is closed, or closing; nothing was
-	// written.
+	// written. Long work that had begun by then is retention.ErrUnfinished.
 	ErrClosed = writer.ErrClosed
 
 	// ErrBusy means that too many writes are waiting, or that another process

@@ -3,7 +3,10 @@ package firn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+
+	"github.com/firndb/firn/retention"
 
 	"github.com/firndb/firn/schema"
 )
@@ -54,19 +57,23 @@ func (u *upkeep) stop() {
 	u.running.Wait()
 }
 
-// upkeepError is the error of work that has ended with err: ErrClosed if that
-// was why, however what it was doing has put it.
+// errUnfinished is ErrClosed of work that had begun.
+var errUnfinished = fmt.Errorf("%w: %w", ErrClosed, retention.ErrUnfinished)
+
+// upkeepError is the error of work that has ended with err: errUnfinished if
+// that was why, however what it was doing has put it.
 func upkeepError(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), ErrClosed) {
-		return ErrClosed
+		return errUnfinished
 	}
 	return writeError(err)
 }
 
 // EndMaintenance ends what takes long, and waits until it has: a Prune,
 // Compact, Forget, Vacuum or Backup that is under way stops after its slice,
-// in a few ms, and is ErrClosed, as is one that is asked for later. Reads and
-// writes go on. What a Prune has left is forgotten after the next Open.
+// in a few ms, and is ErrClosed, as is what is asked for later. What is not a
+// backup is retention.ErrUnfinished too: some of it is done. Reads and writes
+// go on. What a Prune has left is forgotten after the next Open.
 //
 // Close does the same. A server calls EndMaintenance when it begins to shut
 // down, and waits for its clients then.

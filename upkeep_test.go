@@ -34,8 +34,8 @@ func TestEndMaintenanceLeavesAPruneUnfinished(t *testing.T) {
 		runtime.Gosched()
 	}
 	s.EndMaintenance()
-	if err := <-ended; err != ErrClosed {
-		t.Errorf("the prune: got %v, want %v", err, ErrClosed)
+	if err := <-ended; err != errUnfinished || !errors.Is(err, ErrClosed) {
+		t.Errorf("the prune: got %v, want %v", err, errUnfinished)
 	}
 	if got := s.Stats().Compacted; got >= (commits-1)*documents {
 		t.Errorf("versions deleted: got %d, want that some were left", got)
@@ -49,7 +49,7 @@ func TestEndMaintenanceLeavesAPruneUnfinished(t *testing.T) {
 		"prune": prune, "compact": compact, "forget": forget, "vacuum": vacuum,
 		"backup": s.Backup(t.Context(), t.TempDir()+"/copy.db", 0, nil, nil),
 	} {
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, ErrClosed) || errors.Is(err, errUnfinished) {
 			t.Errorf("%s afterwards: got %v, want %v", name, err, ErrClosed)
 		}
 	}

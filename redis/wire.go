@@ -97,6 +97,7 @@ var causes = []struct {
 	{firn.ErrInDoubt, "ERR outcome unknown: the commit may or may not have been kept; the server must be restarted", false},
 	{schema.ErrBusy, "BUSY the file is locked by another process, nothing was written: try again later", true},
 	{firn.ErrBusy, "BUSY too many writes are waiting, try again later", true},
+	{retention.ErrUnfinished, "ERR the server is shutting down: the work is not finished, what is done of it stays", true},
 	{firn.ErrClosed, "ERR the server is shutting down: nothing was written", true},
 	{schema.ErrSize, "ERR key, field or member exceeds the maximum size of 1 MiB, or the value that of 768 MiB", true},
 	{firn.ErrCompacted, "COMPACTED that moment can no longer be read", true},

@@ -1,9 +1,6 @@
 package retention
 
 import (
-	"context"
-	"time"
-
 	"github.com/firndb/firn/schema"
 )
 
@@ -95,40 +92,4 @@ func (ch *chunk) commitAt(ts schema.Timestamp) ([]*schema.Row, error) {
 			return rows, nil
 		}
 	}
-}
-
-// Forget deletes the versions of a document that were replaced at or before a
-// moment, and what they owned, whatever its policy. The caller has made sure
-// that nobody can read at a moment before.
-func (c *Compactor) Forget(ctx context.Context, id schema.TableID, document string, before schema.Timestamp) (Report, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	began := time.Now()
-	t := c.opts.Table(id)
-	p, _ := c.opts.State.Effective(t.scope(document))
-	w := &pass{c: c, ctx: ctx, policy: p}
-	before = min(before, c.opts.Bound(), c.opts.Held(c.opts.Now()))
-	for more := true; more; {
-		ch := w.newChunk(0, before, false)
-		err := c.read(func(s schema.Session) error {
-			ch.session = s
-			newest, err := s.Versions(nil, schema.ByID(id), document, 0, before, true, 1)
-			if err != nil || len(newest) == 0 {
-				return err
-			}
-			return ch.trim(t, document, newest[0].TS, true)
-		})
-		if more = err == errFull; err != nil && !more {
-			return w.report, err
-		}
-		if err := w.forgetOrphans(&ch.judge); err != nil {
-			return w.report, err
-		}
-		if err := w.forgetAll(ch.batch, true, nil); err != nil {
-			return w.report, err
-		}
-	}
-	w.report.Elapsed = time.Since(began)
-	c.stats.ended(w.report, nil)
-	return w.report, nil
 }

@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -40,8 +41,9 @@ type pinPlace struct {
 	// until is schema.MaxTimestamp less the moment that is pinned, so that 0 is
 	// no moment, and the largest is the oldest.
 	until atomic.Int64
-	extra bool // the place is in the map
-	_     [cacheLineBytes - 9]byte
+	ended atomic.Uint32 // pins that were here; it grows before until is 0
+	extra bool          // the place is in the map
+	_     [cacheLineBytes - 13]byte
 }
 
 // Pin is one of the Pins. The zero Pin pins nothing.
@@ -97,9 +99,45 @@ func (p Pin) Release() {
 		p.pins.mu.Lock()
 		delete(p.pins.more, p.place)
 		p.pins.mu.Unlock()
+		p.place.ended.Add(1)
 	default:
+		p.place.ended.Add(1)
 		p.place.until.Store(0)
 	}
+}
+
+// Before are the pins that there are now of moments before ts, or of any.
+// Whoever moves a horizon to ts and then waits for these to end need not care
+// for those that come later: see Pins.
+func (p *Pins) Before(ts schema.Timestamp) (now Pinned) {
+	look := func(place *pinPlace) {
+		ended := place.ended.Load() // first: of a later pin it would say too much
+		if until := place.until.Load(); until != 0 && schema.MaxTimestamp-schema.Timestamp(until) < ts {
+			now = append(now, pinned{place, ended})
+		}
+	}
+	for i := range p.places {
+		look(&p.places[i])
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for place := range p.more {
+		look(place)
+	}
+	return now
+}
+
+// Pinned are pins that there were at one time.
+type Pinned []pinned
+
+type pinned struct {
+	place *pinPlace
+	ended uint32
+}
+
+// Ended says whether all of them were released.
+func (p Pinned) Ended() bool {
+	return !slices.ContainsFunc(p, func(pin pinned) bool { return pin.place.ended.Load() == pin.ended })
 }
 
 // Oldest is the oldest moment that is pinned: 0 if one is not chosen yet,
