@@ -62,6 +62,7 @@ type wal struct {
 	unseen int64 // pages written since the last look, as a guess from above
 	pages  int64 // in the log at the last look
 
+	owes    bool      // TryRun would have had to wait for readers: the writer's goroutine does
 	again   int64     // the length at which to wait for readers again
 	overrun bool      // past the bound
 	waited  time.Time // when the last long wait past the bound was
@@ -136,6 +137,7 @@ func sawWAL(w *Writer, pages int64) {
 // boundWAL keeps the log, as it was seen last, below its bound.
 func boundWAL(w *Writer) {
 	l := w.wal
+	l.owes = false
 	if l.pages < l.max/waitPart {
 		belowBound(w)
 		return
@@ -143,8 +145,13 @@ func boundWAL(w *Writer) {
 	if l.pages < l.again {
 		return
 	}
-	l.again = l.pages + l.max/againPart
 	wait := l.patience()
+	if w.inline && wait > 0 {
+		l.owes = true
+		l.wroteMuch() // so that the goroutine looks at once
+		return
+	}
+	l.again = l.pages + l.max/againPart
 	if wait < longWait && l.rest.Load() > restPages {
 		return // what is beside the writer should move more first
 	}

@@ -131,3 +131,35 @@ func TestIdleWriterTriesUntilTheLogIsEmpty(t *testing.T) {
 		}
 	})
 }
+
+// TestTryRunNeverWaitsForReaders: near the bound it refuses instead, and the
+// writer's goroutine waits in its place.
+func TestTryRunNeverWaitsForReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := walRig(t, 1600)
+		r.engine.setReads(func(int64) bool { return true })
+		refused, again := 0, 0
+		for range 4000 {
+			synctest.Wait() // until the goroutine has nothing to do
+			began := time.Now()
+			ran := r.w.TryRun(r.job(1))
+			if waited := time.Since(began); waited > 0 {
+				t.Errorf("TryRun waited %v", waited)
+				break
+			}
+			if ran && refused > 0 {
+				again++
+			}
+			if !ran {
+				refused++
+				if a := r.write(); a.err != nil {
+					t.Fatal(a.err)
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if refused == 0 || again == 0 {
+			t.Errorf("TryRun: got %d refusals, and %d runs after the first, want some of both", refused, again)
+		}
+	})
+}

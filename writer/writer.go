@@ -193,6 +193,7 @@ type Writer struct {
 	locked     lockWait           // for another process
 	mergeWaits bool               // for another process: the last slice of an idle merge
 	alone      [1]Job             // scratch: what TryRun runs
+	inline     bool               // TryRun is under way: nothing waits for readers
 	lasts      []schema.Timestamp // scratch: the last timestamp of each job of a group
 	wrote      int                // transactions of the group that wrote
 }
@@ -225,9 +226,11 @@ func (w *Writer) TryRun(j Job) bool {
 		return false
 	}
 	defer w.mu.Unlock()
-	if w.failure() != nil || !w.queue.open() {
+	if w.failure() != nil || !w.queue.open() || w.wal.owes {
 		return false
 	}
+	w.inline = true
+	defer func() { w.inline = false }()
 	if w.reserve() != nil {
 		return false // the loop waits for the lock, or meets the error
 	}
