@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/tuple"
 )
@@ -195,7 +196,7 @@ func TestCopiesOfAStoreThatForgets(t *testing.T) {
 		t.Run(fmt.Sprintf("always=%t", always), func(t *testing.T) {
 			p := newPast(t, seed, firn.Options{TailEntries: 7})
 			p.always = always
-			for range 150 {
+			for range race.Lighter(150, 60) {
 				p.step()
 				if n := p.rng.IntN(6); n == 0 {
 					p.forget()
