@@ -36,9 +36,11 @@ func number(v *View, s *Slot, doc *firn.Document, k *KeyDoc) {
 }
 
 // maxFormer is how many former keyspaces of a database are looked through for a
-// key that is new in the present one. Each costs a look-up; a key that none of
-// them has had begins with 1.
-const maxFormer = 8
+// key that is new in the present one; a key that none of them has had begins
+// with 1. Each costs a look-up, of the file where the keyspace was large: SETs
+// of new keys after four FLUSHALLs of 400,000 keys each, with 64 MiB of memory,
+// took 9 µs of processor time without, and 37 µs with four.
+const maxFormer = 2
 
 // formerReigns are the last reigns of a database before one that began at since,
 // the newest first, each of another keyspace.
@@ -106,6 +108,8 @@ func readFormerReigns(v *View, db int, since firn.Timestamp) ([]reign, error) {
 			add(UID{N: int64(db)}, ended-1)
 		}
 	}
+	oldest := v.Store.Bounds().Oldest // of what was before, no number can be read any more
+	all = slices.DeleteFunc(all, func(g reign) bool { return g.To < oldest })
 	if since != v.Tx.Timestamp() {
 		v.Work.former = formerReigns{db, since, all}
 	}
