@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/firndb/firn/internal/race"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/firndb/firn/internal/race"
 )
 
 // mostForgettable is how much there is to forget at most: a pass over so much

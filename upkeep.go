@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/firndb/firn/retention"
-
 	"github.com/firndb/firn/schema"
 )
 

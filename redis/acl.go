@@ -5,11 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/firndb/firn/redis/pubsub"
-
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
-
+	"github.com/firndb/firn/redis/pubsub"
 	"github.com/firndb/firn/resp"
 )
 

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/redis/acl"
-	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/redis/acl"
+	"github.com/firndb/firn/redis/command"
 )
 
 // Users may do what their rules say, from the next command on, and nothing

@@ -10,7 +10,6 @@ import (
 
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn/resp"
 )
 

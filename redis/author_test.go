@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
 )
 

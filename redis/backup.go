@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/resp"
 )
 

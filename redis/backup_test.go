@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 func TestBackupsAreStoresOfTheirMoment(t *testing.T) {

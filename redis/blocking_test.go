@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // Who waits for a key is served as soon as there is something for him, in the

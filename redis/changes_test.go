@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // changesFrom is the log from a moment on, a line for each change.

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 

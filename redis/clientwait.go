@@ -2,7 +2,6 @@ package redis
 
 import (
 	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn/resp"
 )
 

@@ -11,11 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn/internal/glob"
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
 )
 

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn/resp"
 )
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn/resp"
 )
 

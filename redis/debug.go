@@ -10,12 +10,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/history"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
-	"github.com/firndb/firn/internal/glob"
 	"github.com/firndb/firn/resp"
 )
 

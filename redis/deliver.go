@@ -3,11 +3,9 @@ package redis
 import (
 	"strconv"
 
-	"github.com/firndb/firn/redis/tracking"
-
 	"github.com/firndb/firn"
-
 	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/tracking"
 )
 
 // publishEvent tells of an event in the channels that are switched on.

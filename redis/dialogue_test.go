@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/resp"
 )
 

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/internal/race"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/rdb"
 )
 

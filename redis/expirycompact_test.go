@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // TestExpiredKeysStayExpiredAfterCompaction: neither the key nor the moment it

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/internal/race"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 )
 
 // HISTORY REVERT is a write like any other to those who wait, watch, track and

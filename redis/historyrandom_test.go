@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // What HISTORY says of random changes follows from what was read meanwhile,

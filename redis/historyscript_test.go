@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // What was, as clients see it.

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/internal/race"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/resp"
 )
 

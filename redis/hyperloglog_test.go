@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/firndb/firn/internal/hll"
-
 	"github.com/firndb/firn/internal/seed"
 )
 

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
 )
 
 // INFO's figures are what happened.

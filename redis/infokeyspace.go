@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // infoKeyspace counts the keys of every database on one snapshot: of the

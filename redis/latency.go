@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firndb/firn/redis/measure"
-
 	"github.com/firndb/firn/redis/command"
-
+	"github.com/firndb/firn/redis/measure"
 	"github.com/firndb/firn/resp"
 )
 

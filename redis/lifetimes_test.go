@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keys"
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/redis/keys"
+	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/tuple"
 )
 

@@ -7,14 +7,12 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
-
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/lists"
-
-	"github.com/firndb/firn"
-	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
 )

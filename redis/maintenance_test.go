@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // Maintenance says what it did, and what a reader kept it from.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn/resp"
 )
 

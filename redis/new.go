@@ -3,13 +3,11 @@ package redis
 import (
 	"context"
 
-	"github.com/firndb/firn/redis/pubsub"
-
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/pubsub"
 )
 
 // New makes a server over store, which it borrows: the caller closes it after

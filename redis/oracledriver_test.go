@@ -15,10 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/redistest"
+	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
 )
 

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // What a read command replied at a moment, it replies at every later one when

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/firndb/firn/redis/measure"
-
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/measure"
 	"github.com/firndb/firn/resp"
 )
 

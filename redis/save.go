@@ -6,7 +6,6 @@ import (
 	"runtime"
 
 	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn/resp"
 )
 

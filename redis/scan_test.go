@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // A scan returns every element that is there from its beginning to its end,

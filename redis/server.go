@@ -33,17 +33,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/firndb/firn/redis/measure"
-	"github.com/firndb/firn/redis/pubsub"
-	"github.com/firndb/firn/redis/tracking"
-
-	"github.com/firndb/firn/resp"
-
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/measure"
+	"github.com/firndb/firn/redis/pubsub"
+	"github.com/firndb/firn/redis/tracking"
+	"github.com/firndb/firn/resp"
 )
 
 // Server is what all sessions share: the store, the command table, the

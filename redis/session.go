@@ -5,14 +5,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/firndb/firn/redis/pubsub"
-	"github.com/firndb/firn/redis/tracking"
-
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/pubsub"
+	"github.com/firndb/firn/redis/tracking"
 	"github.com/firndb/firn/resp"
 )
 

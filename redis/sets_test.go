@@ -6,13 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
-
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/sets"
-
-	"github.com/firndb/firn"
-	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/resp"
 )
 

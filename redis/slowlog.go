@@ -3,7 +3,6 @@ package redis
 import (
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/measure"
-
 	"github.com/firndb/firn/resp"
 )
 

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/measure"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/measure"
 )
 
 // What is slow is remembered, in bounds, and what is fast is not.

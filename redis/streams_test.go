@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/redis/command"
 )
 
 // streamsGenerator draws stream commands only.

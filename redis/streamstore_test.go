@@ -7,13 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
-
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/streams"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 

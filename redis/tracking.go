@@ -4,10 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firndb/firn/redis/tracking"
-
 	"github.com/firndb/firn/redis/command"
-
+	"github.com/firndb/firn/redis/tracking"
 	"github.com/firndb/firn/resp"
 )
 

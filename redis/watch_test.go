@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // TestWatchAndTheSweeper: that a key expires is a change, and that it is taken

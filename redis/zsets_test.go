@@ -7,12 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/race"
-
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/zsets"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"go.uber.org/goleak"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // Both drivers keep the same promises, so each test here runs with each.

@@ -10,9 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/schema"
 )
 

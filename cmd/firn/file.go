@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/spf13/cobra"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 func checkCommand() *cobra.Command {

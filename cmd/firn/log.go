@@ -9,11 +9,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/spf13/cobra"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // logQuery is what firn log is asked for.

@@ -12,13 +12,12 @@ import (
 	"os"
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
+	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/server"
 )
 

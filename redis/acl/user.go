@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn/resp"
 )
 

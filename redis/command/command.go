@@ -15,9 +15,8 @@ package command
 import (
 	"time"
 
-	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
 )
 

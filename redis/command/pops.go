@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn/resp"
 )
 

@@ -3,7 +3,6 @@ package hashes
 import (
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn/resp"
 )
 

@@ -4,10 +4,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
 )
 
 // Parts of hashes: HSCAN and HRANDFIELD.

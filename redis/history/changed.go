@@ -3,10 +3,9 @@ package history
 import (
 	"errors"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"iter"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/streams"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-	"github.com/firndb/firn/retention"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/retention"
 )
 
 var historyCommands = []command.Command{

@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/resp"
 )
 

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 

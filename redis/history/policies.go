@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
 )

@@ -3,10 +3,9 @@ package keys
 import (
 	"fmt"
 
+	"github.com/firndb/firn/internal/rdb"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn/internal/rdb"
 )
 
 // A value as one string, in Redis's own format: what DUMP says here, a Redis

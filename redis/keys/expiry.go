@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn/resp"
 )
 

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 

@@ -3,10 +3,9 @@ package keys
 import (
 	"math"
 
+	"github.com/firndb/firn/internal/rdb"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn/internal/rdb"
 	"github.com/firndb/firn/resp"
 )
 

@@ -3,9 +3,8 @@ package keys
 import (
 	"strings"
 
-	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/command"
 )
 
 // Walks over the keys of a database.

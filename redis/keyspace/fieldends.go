@@ -2,7 +2,6 @@ package keyspace
 
 import (
 	"github.com/firndb/firn/internal/pack"
-
 	"github.com/firndb/firn/tuple"
 )
 

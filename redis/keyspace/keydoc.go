@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/firndb/firn/internal/pack"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/pack"
 )
 
 // A key document is the state of one key at one moment. Every write to the

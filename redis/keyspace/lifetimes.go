@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/firndb/firn/tuple"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/tuple"
 )
 
 // operationFieldsExpired is the operation of the versions with which the

@@ -3,9 +3,8 @@ package keyspace
 import (
 	"strconv"
 
-	"github.com/firndb/firn/internal/pack"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/pack"
 	"github.com/firndb/firn/tuple"
 )
 

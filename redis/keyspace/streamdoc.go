@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/firndb/firn/internal/pack"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/pack"
 )
 
 // A stream is a key document, an element for each entry, and documents in the

@@ -5,9 +5,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/firndb/firn/internal/pack"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/pack"
 	"github.com/firndb/firn/tuple"
 )
 

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/firndb/firn/internal/pack"
-
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/pack"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )

@@ -3,10 +3,9 @@ package sets
 import (
 	"slices"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 )
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/redis/command"
-
 	"github.com/firndb/firn/resp"
 )
 

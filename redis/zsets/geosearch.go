@@ -7,7 +7,6 @@ import (
 	"github.com/firndb/firn/internal/geohash"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
-
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
 )
