@@ -14,7 +14,8 @@ const (
 	roomBytes       = 64 // what room has at least
 )
 
-// room is an empty slice to append an id to.
+// room is an empty slice to append an id to. One that is not kept is good until
+// the next is made: it is for what is read at once.
 func (a *Arena) room() []byte {
 	if cap(a.chunk)-len(a.chunk) < roomBytes {
 		if a.chunk == nil {

@@ -7,12 +7,13 @@ import (
 	"sort"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/tuple"
 )
 
 // Element is the value of one element of a collection; ok is false if it is
 // not there.
 func (v *View) Element(u UID, sub []byte) (value []byte, ok bool, err error) {
-	doc, err := v.R.Get(v.Elements, v.ElementID(u, sub))
+	doc, err := v.R.Get(v.Elements, tuple.AppendBytes(AppendUID(v.Room(), u), sub)) // read at once, so not kept
 	if err == firn.ErrNotFound {
 		return nil, false, nil
 	}

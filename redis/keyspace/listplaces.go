@@ -193,7 +193,7 @@ type item struct {
 
 // LookUp is the item at a position that must have one.
 func (q *Sequence) LookUp(v *View, position int64) (item, error) {
-	doc, err := v.R.Get(v.Elements, q.ItemID(v, position))
+	doc, err := v.R.Get(v.Elements, tuple.AppendInt(AppendUID(v.Room(), q.UID), position)) // read at once, so not kept
 	if err == firn.ErrNotFound {
 		return item{}, q.damaged(fmt.Sprintf("has none at %d", position))
 	}

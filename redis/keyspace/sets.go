@@ -104,7 +104,7 @@ func SortIntegers(members []string) {
 
 // HasMember says whether a set has a member.
 func HasMember(v *View, k *KeyDoc, member string) (bool, error) {
-	_, err := v.R.Get(v.Elements, v.Keep(tuple.AppendString(AppendUID(v.Room(), k.UID), member)))
+	_, err := v.R.Get(v.Elements, tuple.AppendString(AppendUID(v.Room(), k.UID), member))
 	if err == firn.ErrNotFound {
 		return false, nil
 	}
