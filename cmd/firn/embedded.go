@@ -76,13 +76,18 @@ func documentID(text string) ([]byte, error) {
 	return []byte(id), nil
 }
 
+// documentNamed is the table and the id that the command line names.
+func documentNamed(store *firn.Store, table, idText string) (t *firn.Table, id []byte, err error) {
+	if t, err = tableNamed(store, table); err != nil {
+		return nil, nil, err
+	}
+	id, err = documentID(idText)
+	return t, id, err
+}
+
 // documentHistory prints the versions of a program's document, oldest first.
 func documentHistory(store *firn.Store, out io.Writer, table, idText string, limit int, asJSON bool) error {
-	t, err := tableNamed(store, table)
-	if err != nil {
-		return err
-	}
-	id, err := documentID(idText)
+	t, id, err := documentNamed(store, table, idText)
 	if err != nil {
 		return err
 	}
@@ -127,11 +132,7 @@ func printDocuments(w io.Writer, versions []*firn.Document, by *authors, asJSON 
 
 // documentAt prints a program's document as it was at a moment.
 func documentAt(store *firn.Store, out io.Writer, table, when, idText string, asJSON bool) error {
-	t, err := tableNamed(store, table)
-	if err != nil {
-		return err
-	}
-	id, err := documentID(idText)
+	t, id, err := documentNamed(store, table, idText)
 	if err != nil {
 		return err
 	}

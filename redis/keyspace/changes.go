@@ -75,7 +75,7 @@ func (ch *Changes) database(doc *firn.Document) (c Change, err error) {
 }
 
 func (ch *Changes) key(doc *firn.Document) (c Change, err error) {
-	space, key, err := cutKeyID(doc.ID)
+	space, key, err := ParseKeyID(doc.ID)
 	if err != nil {
 		return c, fmt.Errorf("key %q at %d: %w", doc.ID, doc.TS, ErrDamaged)
 	}
@@ -92,18 +92,4 @@ func (ch *Changes) key(doc *firn.Document) (c Change, err error) {
 		db = -1
 	}
 	return Change{DB: db, Key: key, Operation: string(k.Operation), Type: k.Kind.String(), Deleted: doc.Deleted}, nil
-}
-
-// cutKeyID undoes AppendKeyID.
-func cutKeyID(id string) (space UID, key []byte, err error) {
-	ts, rest, err := tuple.TakeInt(id)
-	if err != nil {
-		return UID{}, nil, err
-	}
-	n, rest, err := tuple.TakeInt(rest)
-	if err != nil {
-		return UID{}, nil, err
-	}
-	key, _, err = tuple.TakeBytes([]byte(rest))
-	return UID{firn.Timestamp(ts), n}, key, err
 }

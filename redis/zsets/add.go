@@ -177,22 +177,29 @@ func addScore(e *keyspace.ZSetEdit, o *addOptions, score float64, member []byte)
 	return addResult{changed: true, score: score}, e.Put(member, score, old, true)
 }
 
-func zRem(c *command.Call) error {
+// openToRemove begins to take members off the sorted set at the call's key. ok
+// is false if there is none: 0 has been replied.
+func openToRemove(c *command.Call) (e keyspace.ZSetEdit, ok bool, err error) {
 	s, err := c.OpenKind(c.Args[0], keyspace.KindZSet)
 	if err != nil {
-		return err
+		return e, false, err
 	}
 	if !s.Live {
 		c.Reply.Int(0)
-		return nil
+		return e, false, nil
 	}
-	e, err := keyspace.EditZSet(c.View, &s)
-	if err != nil {
+	e, err = keyspace.EditZSet(c.View, &s)
+	return e, err == nil, err
+}
+
+func zRem(c *command.Call) error {
+	e, ok, err := openToRemove(c)
+	if err != nil || !ok {
 		return err
 	}
 	var n int64
 	for _, member := range c.Args[1:] {
-		score, ok, err := keyspace.ScoreOf(c.View, s.Key.UID, member)
+		score, ok, err := keyspace.ScoreOf(c.View, e.S.Key.UID, member)
 		if err != nil {
 			return err
 		}
@@ -229,19 +236,11 @@ func zRemRange(by keyspace.Order) func(*command.Call) error {
 		if err := q.parseBounds(c.Args[1], c.Args[2]); err != nil {
 			return err
 		}
-		s, err := c.OpenKind(c.Args[0], keyspace.KindZSet)
-		if err != nil {
+		e, ok, err := openToRemove(c)
+		if err != nil || !ok {
 			return err
 		}
-		if !s.Live {
-			c.Reply.Int(0)
-			return nil
-		}
-		e, err := keyspace.EditZSet(c.View, &s)
-		if err != nil {
-			return err
-		}
-		members, err := keyspace.SelectMembers(c.View, &s.Key, &q.Selection)
+		members, err := keyspace.SelectMembers(c.View, &e.S.Key, &q.Selection)
 		if err != nil {
 			return err
 		}
