@@ -96,7 +96,7 @@ func (c *client) each(n int, command func(i int) []string) (time.Duration, error
 
 func member(i int) string { return fmt.Sprintf("member:%09d", i) }
 
-// measureZSet asks for ranks in a large sorted set, and adds to it.
+// measureZSet adds to a large sorted set.
 func measureZSet(c *client, n int, rest func()) ([][]string, error) {
 	add := func(key string, from int) func(int) []string {
 		return func(i int) []string {
@@ -104,21 +104,6 @@ func measureZSet(c *client, n int, rest func()) ([][]string, error) {
 		}
 	}
 	if err := c.load(n, add("large", 0), nil); err != nil {
-		return nil, err
-	}
-	rest()
-	if _, err := c.do("ZRANK", "large", member(0)); err != nil { // makes it hot
-		return nil, err
-	}
-	rank, err := c.each(probes, func(int) []string { return []string{"ZRANK", "large", member(rand.IntN(n))} })
-	if err != nil {
-		return nil, err
-	}
-	byRank, err := c.each(probes, func(int) []string {
-		at := strconv.Itoa(rand.IntN(n))
-		return []string{"ZRANGE", "large", at, at}
-	})
-	if err != nil {
 		return nil, err
 	}
 	large, err := c.each(probes, add("large", n))
@@ -132,8 +117,6 @@ func measureZSet(c *client, n int, rest func()) ([][]string, error) {
 	}
 	times := ratio(float64(large), float64(small))
 	return [][]string{
-		{fmt.Sprintf("ZRANK in %d members", n), showMicros(rank), verdict("collections/zrank", micros(rank))},
-		{fmt.Sprintf("ZRANGE by rank in %d members", n), showMicros(byRank), verdict("collections/zrange", micros(byRank))},
 		{fmt.Sprintf("ZADD into %d members, against an empty set", n), showRatio(times), verdict("collections/zadd", times)},
 	}, nil
 }

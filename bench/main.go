@@ -40,13 +40,19 @@ var measurements = []measurement{
 	{"embedded", measureEmbedded},
 	{"wal", measureWAL},
 	{"memory", measureMemory},
+	{"members", measureMembers},
+	{"large", measureLarge},
+	{"beyond", measureBeyond},
+	{"collector", measureCollector},
 	{"open", measureOpen},
 	{"stalls", measureStalls},
 	{"expiry", measureExpiry},
+	{"readers", measureReaders},
 	{"at", measureAt},
 	{"history", measureHistory},
 	{"compaction", measureCompaction},
 	{"collections", measureCollections},
+	{"ranks", measureRanks},
 }
 
 func main() {

@@ -47,7 +47,9 @@ func showRate(rps float64) string { return fmt.Sprintf("%.1f k", rps/1000) }
 
 func showRatio(r float64) string { return fmt.Sprintf("%.2f ×", r) }
 
-func showMiB(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+func showMiB(n int64) string { return fmt.Sprintf("%.1f MiB", mebibytes(n)) }
+
+func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
 func showMillis(d time.Duration) string {
 	return fmt.Sprintf("%.2f ms", millis(d))

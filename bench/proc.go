@@ -101,14 +101,14 @@ func procField(path, name string) (int64, error) {
 func settle(ctx context.Context, pid int) {
 	const interval, limit = 200 * time.Millisecond, 10 * time.Second
 	const calm = 7 // intervals: Firn begins to merge when it has idled for a second
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
+	again := time.NewTicker(interval)
+	defer again.Stop()
 	before, quiet := cpuTicks(pid), 0
 	for waited := time.Duration(0); waited < limit; waited += interval {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-again.C:
 		}
 		// A tick is 10 ms: one in 200 ms is 5 % of a core.
 		now := cpuTicks(pid)
@@ -121,6 +121,9 @@ func settle(ctx context.Context, pid int) {
 		before = now
 	}
 }
+
+// tick is the kernel's unit of a process's CPU time.
+const tick = 10 * time.Millisecond
 
 // cpuTicks is the CPU time of a process, user and system, in clock ticks.
 func cpuTicks(pid int) int64 {

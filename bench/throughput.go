@@ -19,15 +19,16 @@ var tests = []struct {
 	keyspace      int      // -r: how many different keys, fields or members
 	command       []string // for what redis-benchmark has no test of its own
 	onlyEverysec  bool     // not compared in every mode
+	always        bool     // but with an fsync for each answer, too
 }{
 	{name: "set", printed: "SET", weight: 1, keyspace: fewKeys},
 	{name: "get", printed: "GET", weight: 1, keyspace: fewKeys},
 	{name: "incr", printed: "INCR", weight: 1, keyspace: fewKeys},
 	{name: "hset", printed: "HSET", weight: 1, keyspace: fewKeys},
 	{name: "mset", printed: "MSET", weight: 10, keyspace: fewKeys},
-	{name: "lpush", printed: "LPUSH", weight: 1, keyspace: fewKeys, onlyEverysec: true},
-	{name: "rpop", printed: "RPOP", weight: 1, keyspace: fewKeys, onlyEverysec: true},
-	{name: "sadd", printed: "SADD", weight: 1, keyspace: manyKeys, onlyEverysec: true},
+	{name: "lpush", printed: "LPUSH", weight: 1, keyspace: fewKeys, onlyEverysec: true, always: true},
+	{name: "rpop", printed: "RPOP", weight: 1, keyspace: fewKeys, onlyEverysec: true, always: true},
+	{name: "sadd", printed: "SADD", weight: 1, keyspace: manyKeys, onlyEverysec: true, always: true},
 	{name: "spop", printed: "SPOP", weight: 1, keyspace: manyKeys, onlyEverysec: true},
 	{name: "zadd", printed: "ZADD", weight: 1, keyspace: manyKeys, onlyEverysec: true},
 	{name: "zpopmin", printed: "ZPOPMIN", weight: 1, keyspace: manyKeys, onlyEverysec: true},
@@ -58,6 +59,7 @@ type load struct {
 	rps float64
 	p50 time.Duration
 	p99 time.Duration
+	cpu time.Duration // of the server, user and system, for one request
 }
 
 // row names one line of the table.
@@ -75,8 +77,9 @@ func measureThroughput(ctx context.Context, l *lab) (s section, err error) {
 		title: "Throughput",
 		method: "redis-benchmark with 50 connections, 64-byte values and 100,000 keys (or new members of one set, list or stream), in turns against both servers of a row, " +
 			"each turn after the server of the turn before has come to rest; the order changes every round; medians. " +
-			"*no* is compared with a Redis without a file, *everysec* and *always* with an append-only file of that policy.",
-		header: []string{"fsync", "command", "P", "Redis /s", "Firn /s", "ratio", "Redis p50 / p99", "Firn p50 / p99", "bar"},
+			"*no* is compared with a Redis without a file, *everysec* and *always* with an append-only file of that policy. " +
+			"*µs* is the processor time of the server, user and system, for one request; on a shared machine it moves less than the rate.",
+		header: []string{"fsync", "command", "P", "Redis /s", "Firn /s", "ratio", "bar", "Redis p50 / p99", "Firn p50 / p99", "Redis µs", "Firn µs", "ratio of µs", "bar of µs"},
 	}
 	pairs, err := startPairs(ctx, l)
 	defer func() {
@@ -92,7 +95,7 @@ func measureThroughput(ctx context.Context, l *lab) (s section, err error) {
 		for test := range tests {
 			for _, pipeline := range pipelines {
 				for _, p := range pairs {
-					if tests[test].onlyEverysec && p.fsync != "everysec" {
+					if !compared(test, p.fsync) {
 						continue
 					}
 					r := row{p.fsync, test, pipeline}
@@ -108,6 +111,12 @@ func measureThroughput(ctx context.Context, l *lab) (s section, err error) {
 	}
 	s.rows = throughputRows(pairs, outcomes)
 	return s, nil
+}
+
+// compared says whether a test is one of a mode's rows.
+func compared(test int, fsync string) bool {
+	t := tests[test]
+	return !t.onlyEverysec || fsync == "everysec" || t.always && fsync == "always"
 }
 
 // startPairs starts both servers for each promise. On an error the pairs so
@@ -164,9 +173,17 @@ func requests(base int, r row) int {
 
 // redisBenchmark runs one test and returns what it printed.
 func redisBenchmark(ctx context.Context, s *server, r row, n int) (load, error) {
+	return redisBenchmarkOf(ctx, s, r, n, tests[r.test].keyspace)
+}
+
+// runLimit ends a run that would never end: redis-benchmark waits for ever.
+const runLimit = 3 * time.Minute
+
+// redisBenchmarkOf is redisBenchmark with so many different keys.
+func redisBenchmarkOf(ctx context.Context, s *server, r row, n, keyspace int) (load, error) {
 	test := tests[r.test]
 	args := []string{
-		"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-d", "64", "-r", strconv.Itoa(test.keyspace),
+		"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-d", "64", "-r", strconv.Itoa(keyspace),
 		"-P", strconv.Itoa(r.pipeline), "-n", strconv.Itoa(n), "--csv",
 	}
 	if test.command == nil {
@@ -174,14 +191,19 @@ func redisBenchmark(ctx context.Context, s *server, r row, n int) (load, error) 
 	} else {
 		args = append(args, test.command...)
 	}
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	before := cpuTicks(s.pid())
 	out, err := exec.CommandContext(ctx, "redis-benchmark", args...).CombinedOutput()
+	spent := cpuTicks(s.pid()) - before
 	if err != nil {
-		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w\n%s", tests[r.test].name, s.label, err, out)
+		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w\n%s", test.name, s.label, err, out)
 	}
-	got, err := parseBenchmark(string(out), tests[r.test].printed)
+	got, err := parseBenchmark(string(out), test.printed)
 	if err != nil {
-		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w", tests[r.test].name, s.label, err)
+		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w", test.name, s.label, err)
 	}
+	got.cpu = time.Duration(spent) * tick / time.Duration(n)
 	return got, nil
 }
 
@@ -212,7 +234,7 @@ func parseBenchmark(text, test string) (load, error) {
 		if err := errors.Join(err1, err2, err3); err != nil || rps <= 0 {
 			return load{}, fmt.Errorf("its line %q has no figures", line)
 		}
-		return load{rps, milliseconds(p50), milliseconds(p99)}, nil
+		return load{rps: rps, p50: milliseconds(p50), p99: milliseconds(p99)}, nil
 	}
 	return load{}, fmt.Errorf("no line for %s in %q", test, text)
 }
@@ -233,14 +255,14 @@ func throughputRows(pairs []pair, outcomes map[row]*outcome) [][]string {
 					continue
 				}
 				redis, firn := medianLoad(o.redis), medianLoad(o.firn)
-				times := ratio(firn.rps, redis.rps)
+				times, more := ratio(firn.rps, redis.rps), ratio(float64(firn.cpu), float64(redis.cpu))
 				key := fmt.Sprintf("throughput/%s/P=%d/%s", tests[test].printed, pipeline, p.fsync)
 				rows = append(rows, []string{
 					p.fsync, tests[test].printed, strconv.Itoa(pipeline),
-					showRate(redis.rps), showRate(firn.rps), showRatio(times),
+					showRate(redis.rps), showRate(firn.rps), showRatio(times), verdict(key, times),
 					showMillis(redis.p50) + " / " + showMillis(redis.p99),
 					showMillis(firn.p50) + " / " + showMillis(firn.p99),
-					verdict(key, times),
+					showCPU(redis.cpu), showCPU(firn.cpu), showRatio(more), verdict("cpu/"+key, more),
 				})
 			}
 		}
@@ -251,9 +273,12 @@ func throughputRows(pairs []pair, outcomes map[row]*outcome) [][]string {
 // medianLoad is the median of each figure by itself.
 func medianLoad(loads []load) load {
 	var rps []float64
-	var p50, p99 []time.Duration
+	var p50, p99, cpu []time.Duration
 	for _, l := range loads {
-		rps, p50, p99 = append(rps, l.rps), append(p50, l.p50), append(p99, l.p99)
+		rps, p50, p99, cpu = append(rps, l.rps), append(p50, l.p50), append(p99, l.p99), append(cpu, l.cpu)
 	}
-	return load{median(rps), median(p50), median(p99)}
+	return load{median(rps), median(p50), median(p99), median(cpu)}
 }
+
+// showCPU prints the processor time of one request, in microseconds.
+func showCPU(d time.Duration) string { return fmt.Sprintf("%.1f", micros(d)) }

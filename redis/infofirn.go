@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"runtime/metrics"
 	"strings"
 	"syscall"
 	"time"
@@ -38,6 +39,7 @@ func infoFirn(t *infoText) error {
 	t.add("wal_written_bytes", st.WALWrittenBytes)
 	t.add("checkpoints", st.Checkpoints)
 	t.add("vacuumed_bytes", st.VacuumedBytes)
+	t.add("gc_cpu_seconds", fmt.Sprintf("%.6f", collectorSeconds()))
 	return infoHistory(t, &st)
 }
 
@@ -66,6 +68,17 @@ func infoHistory(t *infoText, st *firn.Stats) error {
 	t.add("holds", st.Holds)
 	t.add("oldest_hold", int64(st.OldestHold))
 	return nil
+}
+
+// collectorSeconds is the processor time that collecting garbage has taken,
+// as the runtime estimates it at the end of each cycle.
+func collectorSeconds() float64 {
+	sample := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindFloat64 {
+		return 0
+	}
+	return sample[0].Value.Float64()
 }
 
 // infoCPU is the time that the process has spent on processors.
