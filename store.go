@@ -210,10 +210,10 @@ func (s *Store) Submit(b Batch) error {
 }
 
 // TrySubmit runs and commits the batch at once, on the caller's goroutine, if
-// no other write is under way, and has called Done when it returns true;
-// otherwise it has done nothing. For small batches that saves more than it
-// costs: waking the writer and being woken by it takes longer than a commit
-// on a fast disk.
+// no other write is under way and commits are quick at the moment, and has
+// called Done when it returns true; otherwise it has done nothing. For small
+// batches that saves more than it costs: waking the writer and being woken by
+// it takes longer than a commit on a fast disk.
 func (s *Store) TrySubmit(b Batch) bool {
 	if s.opts.ReadOnly {
 		return false

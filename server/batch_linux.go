@@ -58,13 +58,8 @@ func (l *loop) hasBatch() bool { return l.batch != nil && len(l.batch.conns) > 0
 // the commit. Measured with 50 clients: 85,000 SETs a second of 40,000 to
 // 59,000 with an fsync each second, 60,000 of 48,000 with one in every commit.
 // More than maxInline transactions are worth the help of another processor.
-// After a commit that took longer than slowCommit, on a slow disk, the next
-// retryInline batches go to the writer, so that reads do not wait as well.
-const (
-	maxInline   = 64
-	slowCommit  = time.Millisecond
-	retryInline = 256
-)
+// The store refuses while commits take long, so that reads do not wait as well.
+const maxInline = 64
 
 // submit hands the batch of this round to the store. What is decided on the
 // way goes on at once; of the rest the writer's goroutine sends a letter.
@@ -74,7 +69,7 @@ func (l *loop) submit() {
 	}
 	b := l.batch
 	l.batch = nil
-	if b.Len() <= maxInline && l.commitInline(b) {
+	if b.Len() <= maxInline && l.server.redis.Store().TrySubmit(b) {
 		l.goOn(b)
 		return
 	}
@@ -84,22 +79,6 @@ func (l *loop) submit() {
 		b.Done(0, err)
 		l.goOn(b)
 	}
-}
-
-// commitInline commits the batch on the loop's goroutine; false if it did not.
-func (l *loop) commitInline(b *batch) bool {
-	if l.toWriter > 0 {
-		l.toWriter--
-		return false
-	}
-	start := time.Now()
-	if !l.server.redis.Store().TrySubmit(b) {
-		return false
-	}
-	if time.Since(start) > slowCommit {
-		l.toWriter = retryInline
-	}
-	return true
 }
 
 // goOn resumes the sessions of a batch that is decided. The batch is kept for

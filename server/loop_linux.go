@@ -40,7 +40,6 @@ type loop struct {
 	reading  []*conn   // again, while it is worked off
 	batch    *batch    // the writes of this round
 	resuming []*conn   // scratch of goOn
-	toWriter int       // batches that go to the writer before one is committed inline again
 	crowd    int       // how many sessions wrote together lately
 	since    time.Time // when the batch began to wait for more of them; zero: not yet
 	workers  *workers

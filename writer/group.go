@@ -3,6 +3,7 @@ package writer
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/firndb/firn/schema"
 )
@@ -20,6 +21,7 @@ func (w *Writer) group(jobs []Job) error {
 		}
 	}()
 	startMergeIfLarge(w)
+	w.slow.begin()
 	w.run(jobs)
 	rows := state.Seal()
 	ended = true
@@ -38,6 +40,7 @@ func (w *Writer) group(jobs []Job) error {
 		}
 		return nil
 	}
+	w.slow.end(w.inline)
 	w.dirty.Store(true)
 	w.stats.count(w.wrote, len(rows))
 	state.Publish()
@@ -102,7 +105,9 @@ func (w *Writer) commitWith(rows []*schema.Row, slice int) error {
 		if slice == 0 {
 			return nil
 		}
+		began := time.Now()
 		_, err := w.merger.Write(w.app, slice)
+		w.slow.merging += time.Since(began)
 		return err
 	}, func() {
 		w.wal.wrote(pagesOf(rows) + int64(slice))

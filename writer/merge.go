@@ -26,6 +26,10 @@ func sliceFor(w *Writer, rows int) int {
 	return min(max(2*rows, minSlice), maxSlice)
 }
 
+// mergeLags says that the next group's slice is a large one, which no event
+// loop should wait for.
+func mergeLags(w *Writer) bool { return w.merger.Active() && tailIsLarge(w) }
+
 func tailIsLarge(w *Writer) bool {
 	active, _ := w.opts.Tail.Size()
 	return active.Entries >= w.opts.TailEntries || active.Bytes >= w.opts.TailBytes

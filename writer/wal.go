@@ -95,17 +95,20 @@ func (l *wal) patience() time.Duration {
 }
 
 // watchWAL looks at the log now and then, and finishes a checkpoint that is
-// due. It is called between groups.
+// due, unless an event loop would wait for that: then Run does it. It is called
+// between groups.
 func watchWAL(w *Writer) {
 	l := w.wal
 	if l.groups == 0 {
 		return
 	}
-	select {
-	case <-l.finish:
-		finishCheckpoint(w)
-		return
-	default:
+	if !w.inline {
+		select {
+		case <-l.finish:
+			finishCheckpoint(w)
+			return
+		default:
+		}
 	}
 	if l.groups < watchEvery && l.unseen <= l.max/lookPart {
 		return

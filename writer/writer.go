@@ -194,6 +194,7 @@ type Writer struct {
 	mergeWaits bool               // for another process: the last slice of an idle merge
 	alone      [1]Job             // scratch: what TryRun runs
 	inline     bool               // TryRun is under way: nothing waits for readers
+	slow       slowness           // of groups lately, which keeps TryRun away
 	lasts      []schema.Timestamp // scratch: the last timestamp of each job of a group
 	wrote      int                // transactions of the group that wrote
 }
@@ -216,36 +217,6 @@ func (w *Writer) Clock() *Clock { return w.clock }
 
 // Submit hands a job over. A nil error means that Done will be called.
 func (w *Writer) Submit(j Job) error { return w.submitted(w.queue.push(j)) }
-
-// TryRun runs j at once on the caller's goroutine, if the writer has nothing
-// else to do and no other process has the file's lock, and has called Done
-// when it returns true. It saves two switches between goroutines, at the price
-// of waiting for the commit.
-func (w *Writer) TryRun(j Job) bool {
-	if !w.mu.TryLock() {
-		return false
-	}
-	defer w.mu.Unlock()
-	if w.failure() != nil || !w.queue.open() || w.wal.owes {
-		return false
-	}
-	w.inline = true
-	defer func() { w.inline = false }()
-	if w.reserve() != nil {
-		return false // the loop waits for the lock, or meets the error
-	}
-	w.beside.Store(time.Now().UnixNano())
-	w.alone[0] = j
-	if err := w.turn(w.alone[:], nil); err != nil {
-		w.doubt(err) // Run stops
-	}
-	return true
-}
-
-// busyBeside says whether TryRun ran something within d.
-func (w *Writer) busyBeside(d time.Duration) bool {
-	return time.Now().UnixNano()-w.beside.Load() < int64(d)
-}
 
 // SubmitWait is Submit, but waits while the queue is full. If ctx ends first
 // the job was not accepted.
