@@ -68,18 +68,19 @@ type Deriver struct{ before, after keyCollector }
 // which is nil when there was no version before. The first is always the
 // entry by id.
 func (d *Deriver) Derive(dst []schema.Entry, t *Table, old, next *schema.Row) []schema.Entry {
-	dst = append(dst, schema.Entry{Index: schema.ByID(t.ID), Deleted: next.Deleted, TS: next.TS, Key: next.ID})
+	changes := (old == nil || old.Deleted) != next.Deleted
+	dst = append(dst, schema.Entry{Index: schema.ByID(t.ID), Deleted: next.Deleted, Changes: changes, TS: next.TS, Key: next.ID})
 	for i := range t.Indexes {
 		before, after := d.before.collect(t, i, old), d.after.collect(t, i, next)
 		x := schema.Index(t.ID, i+1)
 		for _, key := range before {
 			if !slices.Contains(after, key) {
-				dst = append(dst, schema.Entry{Index: x, Deleted: true, TS: next.TS, Key: key, ID: next.ID})
+				dst = append(dst, schema.Entry{Index: x, Deleted: true, Changes: true, TS: next.TS, Key: key, ID: next.ID})
 			}
 		}
 		for _, key := range after {
 			if !slices.Contains(before, key) {
-				dst = append(dst, schema.Entry{Index: x, TS: next.TS, Key: key, ID: next.ID})
+				dst = append(dst, schema.Entry{Index: x, Changes: true, TS: next.TS, Key: key, ID: next.ID})
 			}
 		}
 	}

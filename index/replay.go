@@ -111,8 +111,8 @@ func (r *Replayer) replay(entries []schema.Entry, row *schema.Row) ([]schema.Ent
 	if err != nil {
 		return nil, err
 	}
-	if table.Counted || len(table.Indexes) > 0 {
-		r.last[document{row.Table, row.ID}] = row
+	if table.Prefix > 0 || len(table.Indexes) > 0 {
+		r.last[document{row.Table, row.ID}] = table.remembered(row)
 	}
 	if r.Counts != nil {
 		table.Count(r.Counts, old, row)
@@ -123,19 +123,58 @@ func (r *Replayer) replay(entries []schema.Entry, row *schema.Row) ([]schema.Ent
 	return r.deriver.Derive(entries, table, old, row), nil
 }
 
-// old is the row that row replaces, where the table needs it.
+// The rows that are remembered where only deletedness counts.
+var liveRow, deadRow = &schema.Row{}, &schema.Row{Deleted: true}
+
+// remembered is what must be known of a row once it is replaced.
+func (t *Table) remembered(row *schema.Row) *schema.Row {
+	switch {
+	case len(t.Indexes) > 0:
+		return row
+	case row.Deleted:
+		return deadRow
+	default:
+		return liveRow
+	}
+}
+
+// old is the row that row replaces, where the table needs it. A table without
+// declared indexes only needs to know whether it was deleted.
 func (r *Replayer) old(table *Table, row *schema.Row) (*schema.Row, error) {
-	if row.Prev == 0 || !table.Counted && len(table.Indexes) == 0 {
+	if row.Prev == 0 || table.Prefix == 0 && len(table.Indexes) == 0 {
 		return nil, nil
 	}
 	if old := r.last[document{row.Table, row.ID}]; old != nil {
 		return old, nil
+	}
+	if len(table.Indexes) == 0 {
+		return r.oldEntry(row)
 	}
 	old, err := r.Session.Row(row.Table, row.ID, row.Prev)
 	if err != nil {
 		return nil, fmt.Errorf("replay row at %d: %w", row.TS, err)
 	}
 	return old, nil // nil if the compactor has removed it: then it was condemned, and its keys with it
+}
+
+// oldEntry is old by the entry by id, which costs half: the file has it, since
+// no replayed row has replaced it. A tombstone is only written where something
+// lives.
+func (r *Replayer) oldEntry(row *schema.Row) (*schema.Row, error) {
+	if row.Deleted {
+		return liveRow, nil
+	}
+	e, ok, err := r.Session.Entry(schema.ByID(row.Table), row.ID, row.Prev)
+	if err != nil {
+		return nil, fmt.Errorf("replay row at %d: %w", row.TS, err)
+	}
+	if !ok || e.TS != row.Prev {
+		return nil, nil // the compactor has removed it, see old
+	}
+	if e.Deleted {
+		return deadRow, nil
+	}
+	return liveRow, nil
 }
 
 // Count adds to counts what changes when next replaces old, which is nil when

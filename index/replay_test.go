@@ -144,9 +144,16 @@ func TestReplayMergesOnTheWay(t *testing.T) {
 	}
 	got = tail.Runs().Active.Slice(got, schema.Entry{}, len(h.entries))
 	slices.SortFunc(got, compare)
-	if !slices.Equal(got, h.entries) {
+	if !slices.EqualFunc(got, h.entries, stored) {
 		t.Errorf("entries: got %d in the file and the tail, want the %d of the history", len(got), len(h.entries))
 	}
+}
+
+// stored says whether an entry of the file, or one of the tail, is what was
+// derived: the file does not keep Changes.
+func stored(got, derived schema.Entry) bool {
+	got.Changes = derived.Changes
+	return got == derived
 }
 
 func TestReplayRefusesWhatItCannotDerive(t *testing.T) {

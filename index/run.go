@@ -66,7 +66,8 @@ func entryBytes(e schema.Entry) int64 { return int64(len(e.Key) + len(e.ID) + en
 //
 // In a declared index it may also have taken a key from one document and given
 // it to another, in any order. Then two entries have the same index, key and
-// ts, and the live one counts.
+// ts, and the live one counts. The two together change whether the key leads
+// anywhere if one of them does.
 func (r *Run) insert(entries []schema.Entry, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,6 +77,8 @@ func (r *Run) insert(entries []schema.Entry, again bool) {
 	for _, e := range entries {
 		if again || e.Index.Number() > 0 {
 			if equal := r.equal(e); equal != nil {
+				e.Changes = e.Changes != equal.Changes
+				equal.Changes = e.Changes
 				if !e.Deleted || equal.Deleted || equal.ID == e.ID {
 					r.bytes += entryBytes(e) - entryBytes(*equal)
 					*equal = e

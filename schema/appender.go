@@ -25,6 +25,7 @@ type appender struct {
 	appends inserter // rows of the log
 	merges  inserter // index entries
 	forgets forgetter
+	fences  fencer
 }
 
 var _ Appender = (*appender)(nil)
@@ -64,11 +65,11 @@ type held struct {
 
 // statements are all but the inserters'.
 func (a *appender) statements() []held {
-	return []held{
+	return append(a.fences.statements(), []held{
 		{&a.begin, sqlBegin}, {&a.commit, sqlCommit}, {&a.rollback, sqlRollback}, {&a.version, sqlDataVersion},
 		{&a.deleteRow, sqlDeleteRow}, {&a.findRun, sqlVersions}, {&a.deleteRun, sqlDeleteRun}, {&a.deleteSingle, sqlDeleteSingle},
 		{&a.dropIndexes, sqlDropIndexes}, {&a.setGlobal, sqlSetGlobal},
-	}
+	}...)
 }
 
 func (a *appender) prepare() (err error) {
@@ -84,6 +85,7 @@ func (a *appender) prepare() (err error) {
 		return mapError(err)
 	}
 	a.forgets = forgetter{conn: a.conn, single: a.deleteSingle, walk: a.findRun, drop: a.deleteRun, put: &a.merges}
+	a.fences.reads = session{conn: a.conn, open: true}
 	return nil
 }
 
@@ -248,6 +250,9 @@ func (a *appender) DropIndexes() error {
 	err := a.inTransaction()
 	if err == nil {
 		err = run(a.dropIndexes)
+	}
+	if err == nil {
+		err = run(a.fences.dropAll)
 	}
 	if err != nil {
 		return fmt.Errorf("drop indexes: %w", mapError(err))

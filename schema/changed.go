@@ -69,7 +69,7 @@ func (a *appender) unchanged() error {
 const sqlForeignTables = `
 SELECT count(*)
   FROM sqlite_schema
- WHERE type = 'table' AND name NOT IN ('documents', 'indexes', 'globals')`
+ WHERE type = 'table' AND name NOT IN ('documents', 'indexes', 'globals', 'fences')`
 
 // explain begins again if what happened is harmless: another process has
 // emptied the write-ahead log, or a program that keeps tables of its own in

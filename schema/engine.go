@@ -117,8 +117,25 @@ type Appender interface {
 	// stay, and so do later ones. It reads all rows of the key up to TS.
 	Forget(entries []Entry) error
 
-	// DropIndexes removes all entries of all indexes, to rebuild them.
+	// DropIndexes removes all entries of all indexes, to rebuild them, and with
+	// them all fences.
 	DropIndexes() error
+
+	// SetFences makes fences, or replaces those with the same keys.
+	SetFences(fences []Fence) error
+
+	// DropFences removes the fences whose keys are in a range: all of an ordered
+	// range, which is then counted by walking it, or those of intervals that are
+	// joined with the one before.
+	DropFences(r KeyRange) error
+
+	// Fences is Session.Fences, and sees what the transaction wrote.
+	Fences(dst []Fence, r KeyRange, from string, limit int) ([]Fence, error)
+
+	// Keys is Session.Scan at MaxTimestamp, and sees what the transaction wrote;
+	// but a key that leads nowhere counts, too, and comes with its newest entry,
+	// which is deleted.
+	Keys(dst []Entry, r KeyRange, limit int) (entries []Entry, rest KeyRange, done bool, err error)
 
 	// SetGlobal stores a named JSON value.
 	SetGlobal(key, json string) error
@@ -200,6 +217,12 @@ type Session interface {
 	// index x has the key k or a later one, so that a walk of a prefix begins
 	// behind the prefix, and ends at the first entry without it.
 	Entries(dst []Entry, after Entry, limit int) ([]Entry, error)
+
+	// Fences appends the fences of an ordered range in key order, from the one
+	// that from lies behind on (from the first if from is ""), at most limit
+	// (0: all). r is the whole range, from its prefix to the prefix's end; if it
+	// has any fence the first is the prefix itself.
+	Fences(dst []Fence, r KeyRange, from string, limit int) ([]Fence, error)
 
 	// Last is the newest row of the log; nil if the log is empty.
 	Last() (*Row, error)

@@ -17,7 +17,7 @@ const applicationID = 0x4669726e
 
 // FormatVersion is the newest format that this package reads, and the one
 // that it writes. The file holds it as its user_version.
-const FormatVersion = 3
+const FormatVersion = 4
 
 // Names of the globals that the engine writes itself when it creates a store.
 const (
@@ -97,7 +97,7 @@ CREATE TABLE globals (
 //
 // Step 0 creates everything, the header included: a crash leaves a whole
 // store or an empty file, and never one that nobody owns.
-var steps = []func(*sqlite.Conn, Options) error{createVersion1, createVersion2, createVersion3}
+var steps = []func(*sqlite.Conn, Options) error{createVersion1, createVersion2, createVersion3, createVersion4}
 
 func createVersion1(conn *sqlite.Conn, o Options) error {
 	script := []string{
@@ -133,6 +133,12 @@ func createVersion2(conn *sqlite.Conn, _ Options) error {
 // column has no CHECK, because SQLite would read the whole log to apply it.
 func createVersion3(conn *sqlite.Conn, _ Options) error {
 	return execute(conn, "ALTER TABLE documents ADD COLUMN author INTEGER")
+}
+
+// createVersion4 makes room for fences. There are none at first: merges make
+// them as they come by.
+func createVersion4(conn *sqlite.Conn, _ Options) error {
+	return execute(conn, createFences)
 }
 
 // migrate brings the file to FormatVersion. A new store is created in

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,18 @@ import (
 
 	"github.com/firndb/firn/tuple"
 )
+
+// frozenFences came with version 4.
+func frozenFences(version int) []Fence {
+	if version < 4 {
+		return nil
+	}
+	prefix := string(tuple.AppendString(nil, "hello"))
+	return []Fence{
+		{Index: Index(1, 1), Key: prefix, Live: 256, TS: 1_700_000_000_000_004},
+		{Index: Index(1, 1), Key: prefix + "\x29\x07", Live: Uncounted, TS: 1_700_000_000_000_001},
+	}
+}
 
 // frozenRows are what the frozen file of a version holds. Authors came with
 // version 3.
@@ -79,7 +92,7 @@ func freeze(t *testing.T, path string) {
 	s, err := Open(made, Options{PageSize: 512, CreatedAt: 1_700_000_000_000_000})
 	must(t, err)
 	a := s.Appender()
-	must(t, a.Begin(), a.Append(frozenRows(FormatVersion)), a.Merge(frozenEntries(FormatVersion)), a.SetGlobal("indexed_ts", "1700000000000005"), a.Commit(), s.Close())
+	must(t, a.Begin(), a.Append(frozenRows(FormatVersion)), a.Merge(frozenEntries(FormatVersion)), a.SetFences(frozenFences(FormatVersion)), a.SetGlobal("indexed_ts", "1700000000000005"), a.Commit(), s.Close())
 	content, err := os.ReadFile(made)
 	must(t, err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644))
 }
@@ -103,6 +116,11 @@ func checkFrozen(t *testing.T, s *SQLite, version int) {
 		if got, ok, err := r.Entry(want.Index, want.Key, want.TS); got != want || !ok || err != nil {
 			t.Errorf("frozen entry: got %v, %t, %v, want %v", got, ok, err, want)
 		}
+	}
+	hello := string(tuple.AppendString(nil, "hello"))
+	fences, err := r.Fences(nil, KeyRange{Index: Index(1, 1), From: hello, To: hello + "\xff"}, "", 0)
+	if must(t, err); !slices.Equal(fences, frozenFences(version)) {
+		t.Errorf("frozen fences of version %d: got %v, want %v", version, fences, frozenFences(version))
 	}
 	for key, want := range map[string]string{GlobalCreated: "1700000000000000", "indexed_ts": "1700000000000005"} {
 		if got, _, err := r.Global(key); got != want || err != nil {
@@ -145,6 +163,11 @@ func TestTheTableRefusesNonsense(t *testing.T) {
 		sql := "INSERT INTO indexes (index_id, key, ts, deleted, table_id, document_id) VALUES (" + values + ")"
 		if err := execute(s.app.conn, sql); err == nil {
 			t.Errorf("%s: got no error, want one", sql)
+		}
+	}
+	for _, values := range []string{"x'0100', x'61', -1, 1", "x'0100', NULL, 1, 1", "x'0100', x'61', 1, NULL", "x'0100', 'text', 1, 1", "x'0100', x'61', 1, -1"} {
+		if err := execute(s.app.conn, "INSERT INTO fences (index_id, key, live, ts) VALUES ("+values+")"); err == nil {
+			t.Errorf("fence %s: got no error, want one", values)
 		}
 	}
 }

@@ -241,6 +241,7 @@ type scanner struct {
 	limit   int // entries that are still wanted
 	keys    int // keys that may still be walked
 	done    bool
+	dead    bool // keys that lead nowhere are taken, too
 
 	key []byte // the key that is being walked
 
@@ -258,12 +259,21 @@ func (s *session) Scan(dst []Entry, r KeyRange, at Timestamp, limit int) ([]Entr
 	if r.To != "" && r.From >= r.To {
 		return dst, r, true, nil
 	}
+	return s.scanning(dst, r, at, limit, false)
+}
+
+// keys is Scan at the end of time that takes keys that lead nowhere, too.
+func (s *session) keys(dst []Entry, r KeyRange, limit int) ([]Entry, KeyRange, bool, error) {
+	return s.scanning(dst, r, MaxTimestamp, limit, true)
+}
+
+func (s *session) scanning(dst []Entry, r KeyRange, at Timestamp, limit int, dead bool) ([]Entry, KeyRange, bool, error) {
 	if limit <= 0 {
 		return dst, r, false, nil
 	}
 	sc := &s.scan
 	*sc = scanner{
-		session: s, dst: dst, r: r, at: at, limit: limit, keys: limit + scanKeys,
+		session: s, dst: dst, r: r, at: at, limit: limit, keys: limit + scanKeys, dead: dead,
 		key: sc.key[:0], id: sc.id[:0], scratch: sc.scratch[:0], more: sc.more[:0],
 	}
 	err := sc.run()
@@ -411,21 +421,22 @@ func (sc *scanner) jump() error {
 	return nil
 }
 
-// finish takes the key's newest entry if it is alive. Key and ID share one
+// finish takes the key's newest entry if it is wanted. Key and ID share one
 // allocation.
 func (sc *scanner) finish() {
 	sc.keys--
-	if !sc.found || sc.deleted {
+	if !sc.found || sc.deleted && !sc.dead {
 		return
 	}
 	b := make([]byte, len(sc.key)+len(sc.id))
 	copy(b[copy(b, sc.key):], sc.id)
 	both := unsafe.String(unsafe.SliceData(b), len(b))
 	sc.dst = append(sc.dst, Entry{
-		Index: sc.r.Index,
-		TS:    sc.ts,
-		Key:   both[:len(sc.key)],
-		ID:    both[len(sc.key):],
+		Index:   sc.r.Index,
+		Deleted: sc.deleted,
+		TS:      sc.ts,
+		Key:     both[:len(sc.key)],
+		ID:      both[len(sc.key):],
 	})
 	sc.limit--
 }

@@ -1,11 +1,13 @@
 // Package schema defines what a store's file holds and the only code that
 // touches it.
 //
-// A store is three tables. The log, documents, has one row per version of a
+// A store is four tables. The log, documents, has one row per version of a
 // document, clustered by commit timestamp, and is the truth. The index,
 // indexes, has order-preserving keys that lead to documents; it is derived
-// from the log and may lag behind it. The third, globals, holds a few named
-// facts about the store. FORMAT.md beside this file gives every byte.
+// from the log and may lag behind it. The third, fences, counts the keys of
+// large ranges of the index, and is derived from it. The fourth, globals, holds
+// a few named facts about the store. FORMAT.md beside this file gives every
+// byte.
 //
 // The package has three parts: the row types and [Timestamp]; order-preserving
 // keys ([AppendBytes], [AppendInt], [AppendFloat] and their readers); and the
@@ -104,9 +106,27 @@ type Row struct {
 type Entry struct {
 	Index   IndexID
 	Deleted bool
-	TS      Timestamp
-	Key     string
-	ID      string
+
+	// Changes says that the key led nowhere just before and does now, or, when
+	// Deleted, that it did and does not any more. The file does not keep it:
+	// an entry that was read from there never says so.
+	Changes bool
+
+	TS  Timestamp
+	Key string
+	ID  string
+}
+
+// Delta is the change in the number of keys that lead somewhere: -1, 0 or 1.
+func (e *Entry) Delta() int64 {
+	switch {
+	case !e.Changes:
+		return 0
+	case e.Deleted:
+		return -1
+	default:
+		return 1
+	}
 }
 
 // Document is the id of the document that the entry leads to.
@@ -116,6 +136,26 @@ func (e Entry) Document() string {
 	}
 	return e.ID
 }
+
+// Fence is one interval of an ordered range of an index: from Key, inclusive,
+// to the Key of the range's next fence, or the range's end. The first fence of
+// a range has the range's prefix as its Key, so the fences of a range are
+// those that begin with the Key of the first.
+type Fence struct {
+	Index IndexID
+	Key   string
+
+	// Live is how many keys of the interval lead to a document, by the entries
+	// that are in the file; Uncounted if nobody has counted them yet.
+	Live int64
+
+	// TS is the newest timestamp of an entry in the file by which a key of the
+	// interval began or ceased to lead to a document, or a later one.
+	TS Timestamp
+}
+
+// Uncounted is the Live of a fence whose interval was not counted yet.
+const Uncounted = -1
 
 // Limits of one row. SQLite refuses rows near 1 GB; these leave room for the
 // row's other columns.

@@ -39,6 +39,7 @@ const (
 	stmtEntries
 	stmtLast
 	stmtGlobal
+	stmtFences
 	statementCount
 )
 
@@ -57,15 +58,7 @@ var sessionSQL = [statementCount]string{
 	stmtEntries:      sqlEntries,
 	stmtLast:         sqlLast,
 	stmtGlobal:       sqlGlobal,
-}
-
-// Session implements [Engine].
-func (s *SQLite) Session() (Session, error) {
-	conn, err := s.connect(reader)
-	if err != nil {
-		return nil, fmt.Errorf("open session: %w", err)
-	}
-	return &session{conn: conn}, nil
+	stmtFences:       sqlFences,
 }
 
 func (s *session) stmt(n statement) (*sqlite.Stmt, error) {

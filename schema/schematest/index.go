@@ -274,8 +274,10 @@ func testDrop(t *testing.T, open Open) {
 	rows := sampleLog()
 	put(t, e, rows...)
 	a := e.Appender()
+	must(t, a.Begin(), a.SetFences([]schema.Fence{{Index: schema.ByID(1), Key: "b", Live: 1}}), a.Commit())
 	must(t, a.Begin(), a.DropIndexes(), a.Commit())
 	read(t, e, func(s schema.Session) {
+		wantFences(t, "after dropping", s, schema.KeyRange{Index: schema.ByID(1)}, "", 0, nil)
 		got, err := s.Entries(nil, schema.Entry{}, 10)
 		must(t, err)
 		wantEntries(t, "entries after dropping", got, nil)

@@ -45,6 +45,8 @@ func Run(t *testing.T, open func(t *testing.T) (e schema.Engine, reopen func() s
 		{"ForgettingLeavesOtherDocuments", testForget},
 		{"EntriesWalkTheWholeIndex", testEntries},
 		{"DroppedIndexesAreEmpty", testDrop},
+		{"FencesOfARangeAlone", testFences},
+		{"KeysSeeTheTransaction", testKeys},
 		{"DanglingEntryIsCorruption", testDangling},
 		{"RollbackLeavesNothing", testRollback},
 		{"WritesNeedATransaction", testNoTransaction},
