@@ -10,23 +10,30 @@ import (
 // A filter never says no to a key that is there, and seldom yes to another.
 
 func TestFilterKnowsItsKeys(t *testing.T) {
-	for _, n := range []int{0, 1, 3, 4, 1000, 40_000} {
-		var p part
+	hash := func(kind string, i int) uint64 { return hashKey(schema.IndexID(256+i%2), fmt.Sprint(kind, i)) }
+	for _, n := range []int{0, 1, 3, 4, 1000, 40_000, 400_000} {
+		f, shared, several := newFilter(n), newFilter(n), growing{}
 		for i := range n {
-			p = append(p, schema.Entry{Index: schema.IndexID(256 + i%2), Key: fmt.Sprint("key:", i), TS: 1})
+			f.add(hash("key:", i))
+			shared.addShared(hash("key:", i))
+			several.add(hash("key:", i))
 		}
-		f := newFilter(p)
-		wrong := 0
-		for i, e := range p {
-			if !f.mayHave(hashKey(e.Index, e.Key)) {
-				t.Fatalf("%d keys: %q is not there", n, e.Key)
+		for name, mayHave := range map[string]func(uint64) bool{"alone": f.mayHave, "shared": shared.mayHave, "several": several.mayHave} {
+			wrong := 0
+			for i := range n {
+				if !mayHave(hash("key:", i)) {
+					t.Fatalf("%s, %d keys: key %d is not there", name, n, i)
+				}
+				if mayHave(hash("other:", i)) {
+					wrong++
+				}
 			}
-			if f.mayHave(hashKey(e.Index, fmt.Sprint("other:", i))) {
-				wrong++
+			if wrong > n/50+2 {
+				t.Errorf("%s, %d keys\n got %d others that may be there\nwant few", name, n, wrong)
 			}
 		}
-		if wrong > n/25+2 {
-			t.Errorf("%d keys\n got %d others that may be there\nwant few", n, wrong)
+		if f.keys != shared.keys || f.keys > n || f.keys < n-n/50 {
+			t.Errorf("%d keys: got %d and %d that were new, want nearly all", n, f.keys, shared.keys)
 		}
 	}
 }

@@ -38,10 +38,11 @@ type Sink interface {
 type Merger struct {
 	tail   *Tail
 	counts Counts           // as of the frozen run's last timestamp
-	after  schema.Entry     // what has been committed
+	rest   *merging         // of the frozen run: what is not in taken
+	taken  []schema.Entry   // the next entries, none of which is committed
+	slice  []schema.Entry   // those of them that were written last
 	newest schema.Timestamp // of what has been committed
-	slice  []schema.Entry
-	last   bool // the slice in hand is the run's last
+	last   bool             // the slice in hand is the run's last
 }
 
 // NewMerger makes a merger of the tail's runs.
@@ -54,7 +55,7 @@ func (m *Merger) Start(counts Counts) bool {
 	if !m.tail.Freeze() {
 		return false
 	}
-	m.counts, m.after, m.newest = counts.clone(), schema.Entry{}, 0
+	m.counts, m.rest, m.newest = counts.clone(), m.tail.Runs().Frozen.merging(), 0
 	return true
 }
 
@@ -65,8 +66,8 @@ func (m *Merger) Active() bool { return m.tail.Runs().Frozen != nil }
 // transaction that sink has open, and returns its length. The last slice also
 // moves the watermark.
 func (m *Merger) Write(sink Sink, n int) (int, error) {
-	frozen := m.tail.Runs().Frozen
-	m.slice = frozen.Slice(m.slice[:0], m.after, n)
+	m.taken = m.rest.slice(m.taken, n-len(m.taken))
+	m.slice = m.taken[:min(n, len(m.taken))]
 	m.last = len(m.slice) < n
 	merge := sink.Merge
 	if m.tail.Replayed() {
@@ -111,10 +112,11 @@ func (m *Merger) Committed() {
 	m.newest = m.reached()
 	if m.last {
 		m.tail.Drop(m.newest)
-		m.after, m.slice, m.last = schema.Entry{}, nil, false
+		m.rest, m.taken, m.slice, m.last = nil, nil, nil, false
 		return
 	}
-	m.after = m.slice[len(m.slice)-1]
+	m.taken = m.taken[:copy(m.taken, m.taken[len(m.slice):])]
+	m.slice = nil
 }
 
 // ReadWatermark reads the file's watermark; 0 if no merge has ended yet.

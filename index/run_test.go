@@ -4,9 +4,11 @@ package index
 // whatever was taken out again, and however many versions a key has.
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -19,6 +21,13 @@ func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	return seed.Fresh(t).Rand(1)
 }
+
+func compare(a, b schema.Entry) int {
+	return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key), cmp.Compare(a.TS, b.TS))
+}
+
+// all is the entries of a run in order.
+func (r *Run) all() []schema.Entry { return r.merging().slice(nil, r.Len()+1) }
 
 // reference is a run in the simplest way: entries in order.
 type reference []schema.Entry
@@ -60,12 +69,12 @@ func testKey(n int) string {
 	return fmt.Sprintf("k%02d", n)
 }
 
-// fillRun inserts groups into a run and its reference, taking some back,
-// and reads now and then, so that parts of every age and size come about.
+// fillRun inserts groups into a run and its reference, taking some back, and
+// reads now and then if it is asked to, so that parts of every age and size come
+// about.
 // Every fourth entry is a version of one key.
-func fillRun(t *testing.T, random *rand.Rand, r *Run, groups int) (reference, schema.Timestamp) {
+func fillRun(t *testing.T, random *rand.Rand, r *Run, groups int, read bool) (want reference, out []schema.Entry, last schema.Timestamp) {
 	t.Helper()
-	var want reference
 	ts := schema.Timestamp(10)
 	for range groups {
 		var group []schema.Entry
@@ -78,24 +87,27 @@ func fillRun(t *testing.T, random *rand.Rand, r *Run, groups int) (reference, sc
 			group = append(group, schema.Entry{Index: schema.ByID(1) + schema.IndexID(random.IntN(3)), Deleted: random.IntN(3) == 0, TS: ts, Key: key, ID: fmt.Sprint(ts)})
 		}
 		r.insert(group, false)
-		if random.IntN(8) == 0 {
-			r.Slice(nil, schema.Entry{}, 1) // sorts what is recent
+		if read && random.IntN(8) == 0 {
+			r.merging() // sorts what is recent
 		}
 		if kept := random.IntN(8 * len(group)); kept < len(group) {
 			r.remove(group[kept:])
-			group = group[:kept]
+			group, out = group[:kept], append(out, group[kept:]...)
 		}
 		want = append(want, group...)
 	}
 	slices.SortFunc(want, compare)
-	return want, ts
+	return want, out, ts
 }
 
 func TestRunAgreesWithAList(t *testing.T) {
-	for _, groups := range []int{1, 20, 400, 2000} {
-		t.Run(fmt.Sprintf("groups=%d", groups), func(t *testing.T) {
+	for _, tt := range []struct {
+		groups int
+		read   bool
+	}{{1, true}, {20, true}, {400, true}, {2000, true}, {5000, false}} {
+		t.Run(fmt.Sprintf("groups=%d/read=%t", tt.groups, tt.read), func(t *testing.T) {
 			random, r := seeded(t), newRun()
-			want, last := fillRun(t, random, r, groups)
+			want, out, last := fillRun(t, random, r, tt.groups, tt.read)
 			for _, reverse := range []bool{false, true} { // before other reads sort what is recent
 				checkScan(t, r, want, schema.KeyRange{Index: schema.ByID(1), Reverse: reverse}, last, 7)
 			}
@@ -110,10 +122,10 @@ func TestRunAgreesWithAList(t *testing.T) {
 				kr.From, kr.To = testKey(random.IntN(testKeys)), testKey(random.IntN(testKeys))
 				checkScan(t, r, want, kr, at, 1+random.IntN(testKeys+2))
 			}
-			checkSize(t, r, want)
+			checkSize(t, r, want, out)
 			checkSlices(t, r, want)
-			if got := len(r.parts()); got > mergeParts+1 {
-				t.Errorf("parts of %d entries: got %d, want at most %d", len(want), got, mergeParts+1)
+			if got := len(r.parts()); got > maxSmall+len(want)/maxRecent {
+				t.Errorf("parts of %d entries: got %d, want at most %d", len(want), got, maxSmall+len(want)/maxRecent)
 			}
 		})
 	}
@@ -172,14 +184,19 @@ func checkScan(t *testing.T, r *Run, want reference, kr schema.KeyRange, at sche
 	}
 }
 
-func checkSize(t *testing.T, r *Run, want reference) {
+// checkSize compares sizes. The bytes of what was taken out stay.
+func checkSize(t *testing.T, r *Run, want reference, out []schema.Entry) {
 	t.Helper()
-	expected := Size{Entries: len(want)}
+	least, most := Size{Entries: len(want)}, Size{Entries: len(want)}
 	for _, e := range want {
-		expected.Bytes += entryBytes(e)
+		least.Bytes += entryBytes(e)
 	}
-	if got := r.Size(); got != expected {
-		t.Errorf("size: got %+v, want %+v", got, expected)
+	for _, e := range out {
+		most.Bytes += entryBytes(e)
+	}
+	most.Bytes += least.Bytes
+	if got := r.Size(); got.Entries != least.Entries || got.Bytes < least.Bytes || got.Bytes > most.Bytes {
+		t.Errorf("size: got %+v, want %+v to %+v", got, least, most)
 	}
 }
 
@@ -187,14 +204,12 @@ func checkSlices(t *testing.T, r *Run, want reference) {
 	t.Helper()
 	for _, n := range []int{1, 7, max(len(want), 1), len(want) + 1} {
 		var got []schema.Entry
-		after := schema.Entry{}
-		for {
+		for m := r.merging(); ; {
 			before := len(got)
-			got = r.Slice(got, after, n)
+			got = m.slice(got, n)
 			if len(got)-before < n {
 				break
 			}
-			after = got[len(got)-1]
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("slices of %d: got %d entries, want %d in order", n, len(got), len(want))
@@ -255,11 +270,11 @@ func TestReplaceLeavesOneEntry(t *testing.T) {
 		tail, x := NewTail(0), schema.ByID(1)
 		tail.Insert([]schema.Entry{{Index: x, TS: 5, Key: "k"}})
 		if sorted {
-			tail.Runs().Active.Slice(nil, schema.Entry{}, 1)
+			tail.Runs().Active.merging()
 		}
 		again := schema.Entry{Index: x, TS: 5, Key: "k", Deleted: true}
 		tail.Replace([]schema.Entry{again})
-		got := tail.Runs().Active.Slice(nil, schema.Entry{}, 9)
+		got := tail.Runs().Active.all()
 		if want := []schema.Entry{again}; !slices.Equal(got, want) {
 			t.Errorf("sorted before %t: got %v, want %v", sorted, got, want)
 		}

@@ -1,43 +1,63 @@
 package index
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/firndb/firn/schema"
 )
 
-// sortEntries sorts entries: index by index, because there are few.
-func sortEntries(entries []schema.Entry) {
-	if len(entries) < 2 {
-		return
-	}
-	order := make([]sortKey, len(entries))
-	indexes := indexesOf(entries)
-	sorted := order[:0]
-	for _, x := range indexes {
-		from := len(sorted)
-		for i := range entries {
-			if entries[i].Index == x {
-				sorted = append(sorted, sortKey{ts: entries[i].TS, at: int32(i)})
-			}
-		}
-		sortOneIndex(sorted[from:], entries)
-	}
-	result := make([]schema.Entry, len(entries))
-	for i, k := range order {
-		result[i] = entries[k.at]
-	}
-	copy(entries, result)
+// sortKey is a record's place in what is sorted, and 8 bytes of its key.
+type sortKey struct {
+	digest uint64
+	at     uint32
 }
 
-// indexesOf are the indexes that the entries belong to, in order.
-func indexesOf(entries []schema.Entry) []schema.IndexID {
+// sorting sorts records: index by index, because there are few, and within one
+// by the 8 bytes behind what all keys have in common. What is equal in these
+// is sorted by the next ones. So each key is read once, mostly, and most of the
+// work is counting bytes and not comparing keys: a fifth of the time of
+// sorting by comparisons.
+//
+// It is stable. Records come in the order of time, and so do those of a key.
+type sorting struct {
+	slab    *slab
+	records []record
+	scratch []sortKey
+}
+
+// sorted is the records in order.
+func (s *slab) sorted(records []record) part {
+	o := sorting{slab: s, records: records, scratch: make([]sortKey, len(records))}
+	order := o.byIndex()
+	result := make(part, len(records))
+	for i := range order {
+		result[i] = records[order[i].at]
+	}
+	return result
+}
+
+// byIndex sorts everything.
+func (o *sorting) byIndex() []sortKey {
+	order := make([]sortKey, 0, len(o.records))
+	for _, x := range indexesOf(o.records) {
+		from := len(order)
+		for i := range o.records {
+			if o.records[i].index == x {
+				order = append(order, sortKey{at: uint32(i)})
+			}
+		}
+		o.byKey(order[from:], 0)
+	}
+	return order
+}
+
+// indexesOf are the indexes that the records belong to, in order.
+func indexesOf(records []record) []schema.IndexID {
 	var buf [16]schema.IndexID
 	all := buf[:0]
-	for i := range entries {
-		if x := entries[i].Index; i == 0 || x != entries[i-1].Index {
+	for i := range records {
+		if x := records[i].index; i == 0 || x != records[i-1].index {
 			if at, found := slices.BinarySearch(all, x); !found {
 				all = slices.Insert(all, at, x)
 			}
@@ -46,115 +66,125 @@ func indexesOf(entries []schema.Entry) []schema.IndexID {
 	return all
 }
 
-// sortKey is an entry's place, its time, and the first bytes by which its key
-// differs from others.
-type sortKey struct {
-	digest uint64
-	ts     schema.Timestamp
-	at     int32
+// fewToCount is how many are sorted by comparisons.
+const fewToCount = 48
+
+// byKey sorts records of one index whose keys have the first skip bytes in
+// common.
+func (o *sorting) byKey(order []sortKey, skip int) {
+	if len(order) < 2 {
+		return
+	}
+	first := o.key(order[0])
+	common, same := len(first), true
+	for i := range order[1:] {
+		key := o.key(order[i+1])
+		same = same && len(key) == len(first)
+		common = min(common, len(key))
+		common = skip + commonBytes(first[skip:common], key[skip:common])
+	}
+	if same && common == len(first) {
+		return
+	}
+	for i := range order {
+		order[i].digest = digest(o.key(order[i])[common:])
+	}
+	if len(order) <= fewToCount {
+		o.compare(order, common)
+		return
+	}
+	o.count(order)
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && order[to].digest == order[from].digest {
+			to++
+		}
+		o.equal(order[from:to], to-from == len(order), common)
+		from = to
+	}
 }
 
-// sortOneIndex sorts the places of entries of one index. Most of what plain
-// sorting does is to fetch keys from all over memory, to compare bytes that
-// they have in common; so each key is read once, for the 8 bytes behind those,
-// and these are sorted.
-func sortOneIndex(order []sortKey, entries []schema.Entry) {
-	skip := commonPrefix(order, entries)
-	for i := range order {
-		order[i].digest = digest(entries[order[i].at].Key[skip:])
+// equal sorts records whose keys have the same digest behind skip.
+func (o *sorting) equal(order []sortKey, all bool, skip int) {
+	switch ended := order[0].digest&0xff == 0; {
+	case all: // some of the keys end where others go on with zeros
+		o.compare(order, skip)
+	case ended: // perhaps here, too; or they are one key
+		o.byKey(order, skip)
+	default:
+		o.byKey(order, skip+8)
 	}
-	slices.SortFunc(order, func(a, b sortKey) int {
-		if a.digest != b.digest {
-			return cmp.Compare(a.digest, b.digest)
-		}
-		// Equal digests mostly are equal keys, and these often one string.
-		if c := strings.Compare(entries[a.at].Key[skip:], entries[b.at].Key[skip:]); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.ts, b.ts)
-	})
+}
+
+func (o *sorting) key(k sortKey) string { return o.slab.keyOf(&o.records[k.at]) }
+
+// commonBytes is how many bytes two strings of one length begin with alike.
+func commonBytes(a, b string) int {
+	if a == b {
+		return len(a)
+	}
+	n := 0
+	for a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // digest is the first 8 bytes of a key, big endian, as if it went on with
 // zeros: of two keys the one with the smaller digest is the smaller.
 func digest(key string) (d uint64) {
-	n := min(len(key), 8)
-	for i := range n {
+	if len(key) >= 8 {
+		return uint64(key[7]) | uint64(key[6])<<8 | uint64(key[5])<<16 | uint64(key[4])<<24 |
+			uint64(key[3])<<32 | uint64(key[2])<<40 | uint64(key[1])<<48 | uint64(key[0])<<56
+	}
+	for i := range len(key) {
 		d |= uint64(key[i]) << (56 - 8*i)
 	}
 	return d
 }
 
-// commonPrefix is how many bytes all keys begin with.
-func commonPrefix(order []sortKey, entries []schema.Entry) int {
-	first := entries[order[0].at].Key
-	n := len(first)
+// compare sorts by comparisons of digests, and of keys from skip on.
+func (o *sorting) compare(order []sortKey, skip int) {
+	slices.SortStableFunc(order, func(a, b sortKey) int {
+		if a.digest != b.digest {
+			if a.digest < b.digest {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(o.key(a)[skip:], o.key(b)[skip:])
+	})
+}
+
+// count sorts by digests: from the last byte to the first by each in which
+// they differ.
+func (o *sorting) count(order []sortKey) {
+	varying := uint64(0)
 	for i := range order {
-		key := entries[order[i].at].Key
-		n = min(n, len(key))
-		for n > 0 && key[:n] != first[:n] {
-			n--
+		varying |= order[i].digest ^ order[0].digest
+	}
+	from, to := order, o.scratch[:len(order)]
+	for shift := 0; shift < 64; shift += 8 {
+		if varying>>shift&0xff == 0 {
+			continue
 		}
-	}
-	return n
-}
-
-// merging takes entries off several sorted parts in order. It is a loser
-// tree: node i holds the part that lost the match there, node 0 the winner of
-// all, so that the next entry costs log₂ of the number of parts comparisons.
-type merging struct {
-	heads []part
-	nodes []int // of the parts' numbers; parts are the leaves
-}
-
-// newMerging starts to merge; the parts are taken apart.
-func newMerging(heads []part) *merging {
-	m := &merging{heads: heads, nodes: make([]int, len(heads))}
-	for i := range m.nodes {
-		m.nodes[i] = -1
-	}
-	for i := range heads {
-		m.play(i)
-	}
-	return m
-}
-
-// play lets a part go up from its leaf. While the tree is built the first to
-// come to a node waits there.
-func (m *merging) play(winner int) {
-	for node := (winner + len(m.heads)) / 2; node > 0; node /= 2 {
-		other := m.nodes[node]
-		if other < 0 {
-			m.nodes[node] = winner
-			return
+		var next [256]uint32
+		for i := range from {
+			next[byte(from[i].digest>>shift)]++
 		}
-		if m.less(other, winner) {
-			m.nodes[node], winner = winner, other
+		sum := uint32(0)
+		for b, n := range next {
+			next[b] = sum
+			sum += n
 		}
+		for i := range from {
+			b := byte(from[i].digest >> shift)
+			to[next[b]] = from[i]
+			next[b]++
+		}
+		from, to = to, from
 	}
-	m.nodes[0] = winner
-}
-
-// less says whether part a has the smaller head; a part that is used up has
-// the greatest.
-func (m *merging) less(a, b int) bool {
-	if len(m.heads[a]) == 0 || len(m.heads[b]) == 0 {
-		return len(m.heads[a]) > 0
+	if len(order) > 0 && &from[0] != &order[0] {
+		copy(order, from)
 	}
-	return compare(m.heads[a][0], m.heads[b][0]) < 0
-}
-
-// next takes the least entry; ok is false if none is left.
-func (m *merging) next() (e schema.Entry, ok bool) {
-	if len(m.heads) == 0 {
-		return e, false
-	}
-	winner := m.nodes[0]
-	if len(m.heads[winner]) == 0 {
-		return e, false
-	}
-	e = m.heads[winner][0]
-	m.heads[winner] = m.heads[winner][1:]
-	m.play(winner)
-	return e, true
 }
