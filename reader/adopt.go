@@ -1,6 +1,8 @@
 package reader
 
 import (
+	"strings"
+
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -33,7 +35,7 @@ func offer(h *Head, a adoption) {
 }
 
 // adoptOffered takes over what was offered. The caller holds the group lock
-// and nothing is staged.
+// and nothing is staged: a range is published with what is newest.
 func adoptOffered(h *Head) {
 	for {
 		select {
@@ -62,13 +64,13 @@ func adopt(h *Head, a adoption) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ranges.publish(s, max(newest, a.at))
+	h.ranges.publish(s.picture(), max(newest, a.at))
 	h.ranges.add(s)
 	h.shrinkLocked()
 }
 
 // loadRange is adopt for a running transaction: the range as published is read
-// into the head, and what the group has staged is applied to it.
+// into the head, and what is staged is applied to it.
 func loadRange(h *Head, t *index.Table, k rangeKey) (*warmRange, error) {
 	tx := h.transactionView()
 	past := *tx // the same session and runs, without what is staged
@@ -79,22 +81,33 @@ func loadRange(h *Head, t *index.Table, k rangeKey) (*warmRange, error) {
 		return nil, err
 	}
 	s := newWarmRange(k, tr, bytes)
-	if s.workBytes <= h.budget/largestShare {
+	running, sealed := h.staged.running(), h.staged.sealed()
+	stays := s.workBytes <= h.budget/largestShare
+	if stays {
 		h.mu.Lock()
-		h.ranges.publish(s, past.at)
+		h.ranges.publish(s.picture(), past.at)
 		h.ranges.add(s)
 		h.mu.Unlock()
-		h.staged.adopted = append(h.staged.adopted, s)
+		running.adopted = append(running.adopted, s)
 	}
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for _, e := range h.staged.entries {
-		if e.Index == k.index && len(e.Key) >= len(k.prefix) && e.Key[:len(k.prefix)] == k.prefix {
-			row := h.staged.newest(h.docs.cell(t.ID, e.Document()))
-			h.staged.undos = append(h.staged.undos, stageEntry(s, e, row))
+	if len(applyStaged(h, nil, s, t, sealed)) > 0 && stays { // not undone: a group that fails takes the range with it
+		sealed.pictures = append(sealed.pictures, s.picture())
+	}
+	running.undos = applyStaged(h, running.undos, s, t, running)
+	return s, nil
+}
+
+// applyStaged applies what a layer has staged to a range, and appends how to
+// undo that. mu is held.
+func applyStaged(h *Head, undos []undo, s *warmRange, t *index.Table, l *layer) []undo {
+	for _, e := range l.entries {
+		if e.Index == s.key.index && strings.HasPrefix(e.Key, s.key.prefix) {
+			undos = append(undos, stageEntry(s, e, h.stagedRow(t, e.Document(), e.TS)))
 		}
 	}
-	return s, nil
+	return undos
 }
 
 // catchUp applies the tail's entries after a.at to the range.

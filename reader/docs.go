@@ -20,9 +20,9 @@ type docs struct {
 type docTable struct {
 	cells map[string]*cell
 
-	// fresh is the documents that are staged and had no cell. It belongs to
-	// who holds Head.Lock.
-	fresh map[string]*cell
+	// fresh is the documents that are staged and had no cell, by the layer that
+	// staged them first. It belongs to who holds Head.Lock.
+	fresh [2]map[string]*cell
 
 	// complete says that every document that has any version is here, so that
 	// what is not here was never written.
@@ -35,10 +35,10 @@ type cell struct {
 	row *schema.Row
 	pos int32 // outside: it is in fresh, or was evicted
 
-	// change is the document's newest staged change, counted from 1; 0 if it
-	// has none. Who holds Head.Lock writes it, with the head's lock held shared;
-	// while it is not 0 the cell is not evicted.
-	change int32
+	// change is the document's newest staged change; 0 if it has none. Who
+	// holds Head.Lock writes it, with the head's lock held shared; while it is
+	// not 0 the cell is not evicted.
+	change changeID
 
 	used atomic.Bool
 }
@@ -83,8 +83,10 @@ func (d *docs) cell(t schema.TableID, id string) *cell {
 // cell is where a document of the table is staged, or published. What is
 // staged comes first: a reader may have read an older version in since.
 func (dt *docTable) cell(id string) *cell {
-	if s := dt.fresh[id]; s != nil {
-		return s
+	for _, fresh := range &dt.fresh {
+		if s := fresh[id]; s != nil {
+			return s
+		}
 	}
 	return dt.cells[id]
 }

@@ -87,8 +87,8 @@ func (h *Head) lookUp(v *View, t *index.Table, id []byte, live bool) (*cell, *sc
 
 // newest is what the next transaction sees of the document in a cell.
 func (s *staged) newest(at *cell) *schema.Row {
-	if at.change > 0 {
-		return s.changes[at.change-1].row
+	if at.change != 0 {
+		return s.change(at.change).row
 	}
 	return at.row
 }
@@ -121,18 +121,19 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 	default:
 		row.Prev = old.TS
 	}
-	from := len(s.entries)
+	l := s.running()
+	from := len(l.entries)
 	if err := s.derive(d.table, old, row); err != nil {
 		return false, err
 	}
 	if again {
-		s.changes[at.change-1].row = row
-		h.tail.Replace(s.entries[from:])
+		s.change(at.change).row = row
+		h.tail.Replace(l.entries[from:])
 	} else {
-		h.hold(dt, at, change{table: d.table, row: row, old: old})
-		h.tail.Insert(s.entries[from:])
+		l.hold(dt, at, change{table: d.table, row: row, old: old})
+		h.tail.Insert(l.entries[from:])
 	}
-	h.stageRanges(d.table, row, s.entries[from:])
+	h.stageRanges(d.table, row, l.entries[from:])
 	return true, nil
 }
 
@@ -151,11 +152,12 @@ func (h *Head) place(dt *docTable, d *Draft) (at *cell, old *schema.Row) {
 
 // derive adds the entries that a row has in the indexes.
 func (s *staged) derive(t *index.Table, old, row *schema.Row) error {
-	from := len(s.entries)
-	s.entries = s.deriver.Derive(s.entries, t, old, row)
-	for _, e := range s.entries[from:] {
+	l := s.running()
+	from := len(l.entries)
+	l.entries = s.deriver.Derive(l.entries, t, old, row)
+	for _, e := range l.entries[from:] {
 		if len(e.Key) > schema.MaxIDBytes {
-			s.entries = s.entries[:from]
+			l.entries = l.entries[:from]
 			return fmt.Errorf("%w: %w: a key of %d bytes in index %q of %q, at most %d", index.ErrDeclaration, schema.ErrSize,
 				len(e.Key), t.Indexes[e.Index.Number()-1].Name, t.Name, schema.MaxIDBytes)
 		}
@@ -164,18 +166,14 @@ func (s *staged) derive(t *index.Table, old, row *schema.Row) error {
 }
 
 // hold notes a change in the cell of its document, which stays where it is
-// until the group ends. A document that has none gets a cell of its own.
-func (h *Head) hold(dt *docTable, at *cell, c change) {
-	s := &h.staged
+// until the change is published or undone. A document that has none gets a
+// cell of its own.
+func (l *layer) hold(dt *docTable, at *cell, c change) {
 	if at == nil {
 		at = &cell{pos: outside}
-		if dt.fresh == nil {
-			dt.fresh = map[string]*cell{}
-			s.grown = append(s.grown, dt)
-		}
-		dt.fresh[c.row.ID] = at
+		l.grow(dt)[c.row.ID] = at
 	}
 	c.cell, c.prior = at, at.change
-	s.changes = append(s.changes, c)
-	at.change = int32(len(s.changes))
+	at.change = l.id(len(l.changes))
+	l.changes = append(l.changes, c)
 }

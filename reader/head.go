@@ -15,8 +15,7 @@ import (
 //   - What views see is published: rows of committed transactions only, all
 //     rows of one timestamp at once. It changes under mu.
 //   - What is staged (stage.go) belongs to the goroutine that holds Lock: the
-//     writer, from before it runs a group until the group is published or
-//     abandoned.
+//     writer, from before it runs a group until nothing is staged any more.
 //   - A published row is never older than the row of the same document in the
 //     tail or in the file, counted up to newest.
 type Head struct {
@@ -24,7 +23,7 @@ type Head struct {
 	tail   *index.Tail
 	budget int64 // bytes; 0 keeps nothing
 
-	group sync.Mutex // held while a group is run and committed
+	group sync.Mutex // held while groups are run and committed
 
 	mu     sync.RWMutex
 	closed bool
@@ -63,6 +62,7 @@ func NewHead(o Options) *Head {
 		adopts: make(chan adoption, maxAdoptions), // a full channel drops the offer
 		idle:   make(chan schema.Session, maxIdleSessions),
 	}
+	h.staged.layers[1].number = 1
 	return h
 }
 

@@ -27,7 +27,7 @@ type warmRange struct {
 	changed   schema.Timestamp // no view before this one may use published
 	bytes     int64            // of published, at the last publication
 	workBytes int64
-	touched   bool // work differs from published
+	touched   bool // work differs from its newest picture
 	used      atomic.Bool
 }
 
@@ -120,13 +120,27 @@ func (r *ranges) shrink(budget int64) {
 	}
 }
 
-// publish makes what was staged on a range visible to views from ts on.
-func (r *ranges) publish(s *warmRange, ts schema.Timestamp) {
-	s.published, s.changed, s.touched = s.work.IsoCopy(), ts, false
+// picture is a range as it was at one time. It shares nodes with the range's
+// work, which copies what it changes.
+type picture struct {
+	of    *warmRange
+	tree  *tree
+	bytes int64
+}
+
+// picture is the range as it is now, with what is staged.
+func (s *warmRange) picture() picture {
+	s.touched = false
+	return picture{s, s.work.IsoCopy(), s.workBytes}
+}
+
+// publish makes a picture of a range visible to views from ts on.
+func (r *ranges) publish(p picture, ts schema.Timestamp) {
+	s := p.of
 	if r.byKey[s.key] == s {
-		r.bytes += s.workBytes - s.bytes
+		r.bytes += p.bytes - s.bytes
 	}
-	s.bytes = s.workBytes
+	s.published, s.changed, s.bytes = p.tree, ts, p.bytes
 }
 
 // set puts an element into work and returns how to undo it.

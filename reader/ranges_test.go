@@ -11,7 +11,7 @@ func TestTheNewestRangeIsNotTheFirstToGo(t *testing.T) {
 	r := newRanges()
 	load := func(i int) rangeKey {
 		s := newWarmRange(rangeKey{prefix: fmt.Sprintf("%06d", i)}, new(tree), 1000)
-		r.publish(s, 1)
+		r.publish(s.picture(), 1)
 		r.add(s)
 		return s.key
 	}

@@ -291,10 +291,12 @@ func (v *View) counted(t *index.Table, prefix string) (int64, bool) {
 	if !v.tx {
 		return n, ok
 	}
-	for i := range v.head.staged.changes {
-		c := &v.head.staged.changes[i]
-		if c.table == t && strings.HasPrefix(c.row.ID, prefix) {
-			n += t.Delta(c.old, c.row)
+	for l := range v.head.staged.layers {
+		for i := range v.head.staged.layers[l].changes {
+			c := &v.head.staged.layers[l].changes[i]
+			if c.table == t && strings.HasPrefix(c.row.ID, prefix) {
+				n += t.Delta(c.old, c.row)
+			}
 		}
 	}
 	return n, ok

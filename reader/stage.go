@@ -2,40 +2,31 @@ package reader
 
 import (
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/invariant"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
 
-// staged is what the transactions of the present group have written: visible
-// to the transactions after them, and to no view.
+// staged is what transactions have written that is not published: visible to
+// the transactions after them, and to no view. It is two layers (layer.go):
+// what is running lies on what is sealed, which is being committed.
 //
-//   - The cell of a staged document leads to its newest change. It is in its
-//     table's fresh if the document had no cell, and among the head's documents
-//     otherwise, where it is not evicted; never in both.
+//   - The cell of a staged document leads to its newest change. It is in a
+//     fresh of its table if the document had no cell, and among the head's
+//     documents otherwise, where it is not evicted; never in both.
+//   - Seal, Publish and Abandon are called between two transactions, except
+//     that Abandon may end one.
 type staged struct {
-	changes []change
-	entries []schema.Entry // derived from all changes, in order; also in the tail
-	undos   []undo
-	begun   mark          // of the running transaction
-	serial  uint64        // of the running transaction
-	grown   []*docTable   // tables that have a fresh
-	adopted []*warmRange  // ranges that a transaction of the group loaded
-	rows    []*schema.Row // scratch of Seal
-	view    *View         // what transactions read through; its session is open while a group runs
+	layers  [2]layer
+	now     changeID // the layer that runs: 0 or 1; the other one is sealed
+	begun   mark     // of the running transaction
+	serial  uint64   // of the running transaction
+	view    *View    // what transactions read through; its session is open while they run
 	deriver index.Deriver
 }
 
-// change is one staged row.
-type change struct {
-	table *index.Table
-	cell  *cell
-	row   *schema.Row
-	old   *schema.Row // the version before this transaction; nil if none
-	prior int32       // what the cell's change was before: an earlier transaction's
-}
-
-// mark is a point in the staged changes to go back to.
-type mark struct{ changes, entries, undos, adopted int }
+func (s *staged) running() *layer { return &s.layers[s.now] }
+func (s *staged) sealed() *layer  { return &s.layers[1-s.now] }
 
 // Lock begins a group: until Unlock its caller is the only one who stages,
 // publishes or adopts.
@@ -44,33 +35,46 @@ func (h *Head) Lock() {
 	adoptOffered(h)
 }
 
-// Unlock ends the group. Nothing is staged any more.
-func (h *Head) Unlock() { h.group.Unlock() }
+// Unlock ends what Lock began. Nothing is staged any more.
+func (h *Head) Unlock() {
+	s := &h.staged
+	s.running().clear() // the ranges that those have loaded who wrote nothing
+	s.release()
+	h.group.Unlock()
+}
 
 // Begin starts a transaction of the group.
 func (h *Head) Begin() {
 	s := &h.staged
-	s.begun = mark{len(s.changes), len(s.entries), len(s.undos), len(s.adopted)}
+	s.begun = s.running().mark()
 	s.serial++
 }
 
 // Wrote says whether the transaction has staged anything since Begin.
-func (h *Head) Wrote() bool { return len(h.staged.changes) > h.staged.begun.changes }
+func (h *Head) Wrote() bool { return len(h.staged.running().changes) > h.staged.begun.changes }
 
 // Rollback undoes what was staged since Begin: the transaction failed.
-func (h *Head) Rollback() { h.rollback(h.staged.begun) }
+func (h *Head) Rollback() { h.rollback(h.staged.running(), h.staged.begun) }
 
-// stagedVersion is a document's version of exactly ts that a transaction of
-// the group has written; nil if none has.
+// Offered says that readers have loaded ranges, which Lock takes over.
+func (h *Head) Offered() bool { return len(h.adopts) > 0 }
+
+// stagedVersion is a document's version of exactly ts that a transaction has
+// staged; nil if none has.
 func (h *Head) stagedVersion(t *index.Table, id string, ts schema.Timestamp) *schema.Row {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
+	return h.stagedRow(t, id, ts)
+}
+
+// stagedRow is stagedVersion for who holds mu.
+func (h *Head) stagedRow(t *index.Table, id string, ts schema.Timestamp) *schema.Row {
 	at := h.docs.cell(t.ID, id)
 	if at == nil {
 		return nil
 	}
-	for i := at.change; i > 0; i = h.staged.changes[i-1].prior {
-		if row := h.staged.changes[i-1].row; row.TS == ts {
+	for n := at.change; n != 0; n = h.staged.change(n).prior {
+		if row := h.staged.change(n).row; row.TS == ts {
 			return row
 		}
 	}
@@ -85,7 +89,8 @@ func (h *Head) stageRanges(t *index.Table, row *schema.Row, entries []schema.Ent
 	}
 	for _, e := range entries {
 		if s := h.warmRangeOf(t, e); s != nil {
-			h.staged.undos = append(h.staged.undos, stageEntry(s, e, row))
+			l := h.staged.running()
+			l.undos = append(l.undos, stageEntry(s, e, row))
 		}
 	}
 }
@@ -114,32 +119,32 @@ func (h *Head) warmRangeOf(t *index.Table, e schema.Entry) *warmRange {
 	return h.ranges.byKey[rangeKey{e.Index, e.Key[:n]}]
 }
 
-func (h *Head) rollback(m mark) {
-	s := &h.staged
-	s.serial++ // no draft outlives what it may have read
-	for i := len(s.undos) - 1; i >= m.undos; i-- {
-		s.undos[i].apply()
+// rollback undoes what was staged in a layer since m. The layer above it, if
+// there is one, is empty.
+func (h *Head) rollback(l *layer, m mark) {
+	h.staged.serial++ // no draft outlives what it may have read
+	for i := len(l.undos) - 1; i >= m.undos; i-- {
+		l.undos[i].apply()
 	}
-	h.rollbackChanges(m.changes)
-	if len(s.entries) > m.entries {
-		h.tail.Remove(s.entries[m.entries:])
+	undoChanges(h, l, m.changes)
+	if len(l.entries) > m.entries {
+		h.tail.Remove(l.entries[m.entries:])
 	}
-	if len(s.adopted) > m.adopted {
-		h.dropAdopted(s.adopted[m.adopted:])
-		s.adopted = s.adopted[:m.adopted]
+	if len(l.adopted) > m.adopted {
+		dropAdopted(h, l.adopted[m.adopted:])
 	}
-	s.undos, s.changes, s.entries = s.undos[:m.undos], s.changes[:m.changes], s.entries[:m.entries]
+	l.cut(m)
 }
 
-// rollbackChanges makes the cells lead to what they did before a change.
-func (h *Head) rollbackChanges(from int) {
+// undoChanges makes the cells lead to what they did before a change.
+func undoChanges(h *Head, l *layer, from int) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for i := len(h.staged.changes) - 1; i >= from; i-- {
-		c := &h.staged.changes[i]
+	for i := len(l.changes) - 1; i >= from; i-- {
+		c := &l.changes[i]
 		c.cell.change = c.prior
 		if c.prior == 0 && c.cell.pos < 0 {
-			delete(h.docs.tables[c.row.Table].fresh, c.row.ID)
+			delete(h.docs.tables[c.row.Table].fresh[l.number], c.row.ID)
 		}
 	}
 }
@@ -147,7 +152,7 @@ func (h *Head) rollbackChanges(from int) {
 // dropAdopted drops the ranges that a failed transaction has loaded: what
 // earlier transactions staged was applied to them after the mark, so undoing
 // took too much back.
-func (h *Head) dropAdopted(ranges []*warmRange) {
+func dropAdopted(h *Head, ranges []*warmRange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range ranges {
@@ -157,36 +162,44 @@ func (h *Head) dropAdopted(ranges []*warmRange) {
 
 // Seal ends the running of a group and returns its rows in the order of their
 // timestamps, to be appended to the log. They are valid until Publish or
-// Abandon.
+// Abandon, one of which comes before the next Seal; meanwhile transactions of
+// the next group may run.
 func (h *Head) Seal() []*schema.Row {
 	s := &h.staged
-	s.rows = s.rows[:0]
-	for i := range s.changes {
-		s.rows = append(s.rows, s.changes[i].row)
-	}
-	if s.view != nil {
-		s.view.release()
-	}
-	return s.rows
+	l := s.running()
+	invariant.Check(len(s.sealed().changes) == 0, "a group is sealed while another one is")
+	l.seal()
+	s.now = 1 - s.now
+	s.release()
+	return l.rows
 }
 
 // Publish shows the sealed rows, which are committed, to all views from now
 // on.
 func (h *Head) Publish() {
 	s := &h.staged
-	if len(s.changes) > 0 {
+	if l := s.sealed(); len(l.changes) > 0 {
 		h.mu.Lock()
-		h.publishLocked()
+		h.publishLocked(l)
 		h.mu.Unlock()
 	}
-	h.clearStaged()
+	s.serial++
+	s.sealed().clear()
+	s.release() // it was begun before the rows were in the file, where the tail leads to them
 }
 
-func (h *Head) publishLocked() {
-	last := h.staged.changes[len(h.staged.changes)-1].row.TS
-	for i := range h.staged.changes {
-		c := &h.staged.changes[i]
-		if int(c.cell.change) == i+1 { // the document's newest
+// release ends what transactions read from the file.
+func (s *staged) release() {
+	if s.view != nil {
+		s.view.release()
+	}
+}
+
+func (h *Head) publishLocked(l *layer) {
+	last := l.changes[len(l.changes)-1].row.TS
+	for i := range l.changes {
+		c := &l.changes[i]
+		if c.cell.change == l.id(i) { // the document's newest
 			c.cell.change = 0
 			h.publishIn(c.cell, c.row)
 		}
@@ -196,13 +209,30 @@ func (h *Head) publishLocked() {
 			}
 		}
 	}
-	for _, u := range h.staged.undos {
-		if u.in.touched {
-			h.ranges.publish(u.in, last)
-		}
+	h.publishBeneath(l)
+	for _, p := range l.pictures {
+		h.ranges.publish(p, last)
 	}
 	h.newest = last
 	h.shrinkLocked()
+}
+
+// publishBeneath publishes the rows of a sealed layer whose documents have
+// newer ones that are running: those lead to nothing staged from now on.
+func (h *Head) publishBeneath(l *layer) {
+	running := h.staged.running()
+	for i := range running.changes {
+		c := &running.changes[i]
+		if c.prior == 0 || c.prior.layer() != l.number {
+			continue
+		}
+		row := h.staged.change(c.prior).row
+		c.prior = 0
+		h.publishIn(c.cell, row)
+		if c.cell.pos < 0 { // it was not taken in, or taken out
+			running.grow(h.docs.table(row.Table))[row.ID] = c.cell
+		}
+	}
 }
 
 // publishIn publishes a row whose document has the cell at, see staged.
@@ -218,45 +248,13 @@ func (h *Head) publishIn(at *cell, row *schema.Row) {
 	}
 }
 
-// Abandon forgets everything staged: the group could not be committed.
+// Abandon forgets everything staged: the sealed group could not be committed,
+// and what runs has read it.
 func (h *Head) Abandon() {
-	h.rollback(mark{})
-	h.clearStaged()
-	if h.staged.view != nil {
-		h.staged.view.release() // no Seal came if a transaction ended the goroutine
-	}
-}
-
-// maxScratch is how many staged changes the group's buffers keep room for
-// between groups.
-const maxScratch = 1 << 14
-
-// maxFresh is how many documents a table's fresh may have had to be used
-// again: emptying a map takes time for all the room that it has.
-const maxFresh = 512
-
-func (h *Head) clearStaged() {
 	s := &h.staged
-	s.serial++
-	grown := s.grown[:0]
-	for _, dt := range s.grown {
-		if len(dt.fresh) > maxFresh {
-			dt.fresh = nil
-			continue
-		}
-		clear(dt.fresh)
-		grown = append(grown, dt)
+	for _, l := range []*layer{s.running(), s.sealed()} { // the newer one first
+		h.rollback(l, mark{})
+		l.clear()
 	}
-	s.grown = grown
-	clear(s.changes)
-	clear(s.entries)
-	clear(s.undos)
-	clear(s.adopted)
-	clear(s.rows)
-	if cap(s.changes) > maxScratch {
-		*s = staged{serial: s.serial, grown: s.grown, view: s.view, deriver: s.deriver}
-		return
-	}
-	s.changes, s.entries, s.rows = s.changes[:0], s.entries[:0], s.rows[:0]
-	s.undos, s.adopted = s.undos[:0], s.adopted[:0]
+	s.release() // no Seal came if a transaction ended the goroutine
 }

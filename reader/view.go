@@ -37,7 +37,7 @@ func (v *View) ResetAt(h *Head, at schema.Timestamp) {
 
 // Transaction is the view that transactions read through: the newest version
 // of everything, staged ones included. Its caller holds Lock. It is closed by
-// Seal.
+// Seal and by Publish.
 func (h *Head) Transaction() *View { return h.transactionView() }
 
 func (h *Head) transactionView() *View {
