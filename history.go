@@ -63,8 +63,9 @@ func checkSpan(s *Store, t *Table, id []byte, from, to Timestamp) error {
 	return s.settle(to)
 }
 
-// changedPage is how many rows of the log Changed reads at once: what it
-// holds in memory, and how long it keeps a read transaction open.
+// changedPage is how many rows of the log Changed reads at once, which is how
+// long it keeps a read transaction open. What it holds of them in memory is
+// their ids, and as much of values as makes a page of bytes.
 const changedPage = 512
 
 // Changed calls fn for each document of a table whose id begins with prefix
@@ -100,7 +101,8 @@ func (s *Store) Changed(t *Table, prefix []byte, from, to Timestamp, fn func(doc
 		if err != nil {
 			return err
 		}
-		for _, doc := range w.found {
+		for i, doc := range w.found {
+			w.found[i] = nil // only fn has it
 			if err := fn(doc); err != nil {
 				return err
 			}
@@ -114,8 +116,8 @@ type changes struct {
 	t      *Table
 	prefix string // of their ids
 	after  schema.Cursor
-	rows   []*Document // of the page
-	found  []*Document // those of them that are the newest of their documents
+	rows   []*Document // those of the page that are wanted, without their values
+	found  []*Document // those of them that are the newest of their documents, with them
 	done   bool
 }
 
@@ -126,15 +128,20 @@ func (w *changes) wants(row *Document) bool {
 
 // page reads the next rows of the log.
 func (w *changes) page(snap *Snapshot) (err error) {
-	if w.rows, err = snap.view.Log(w.rows[:0], w.after, changedPage); err != nil {
-		return err
-	}
-	w.done = len(w.rows) < changedPage
-	if !w.done {
-		last := w.rows[changedPage-1]
-		w.after = schema.Cursor{TS: last.TS, Table: last.Table, ID: last.ID}
-	}
-	return nil
+	w.rows = w.rows[:0]
+	bytes := 0
+	w.after, w.done, err = snap.view.Walk(w.after, changedPage, func(v *schema.Visit) (bool, error) {
+		if bytes >= schema.PageBytes {
+			return false, nil
+		}
+		bytes += len(v.ID)
+		if w.wants(&v.Row) {
+			row := v.Row
+			w.rows = append(w.rows, &row)
+		}
+		return true, nil
+	})
+	return err
 }
 
 // read reads the next page, and finds the documents in it.
@@ -144,21 +151,25 @@ func (w *changes) read(snap *Snapshot) error {
 	}
 	newest := map[string]Timestamp{} // within the page: spares asking for what is hot
 	for _, row := range w.rows {
-		if w.wants(row) {
-			newest[row.ID] = row.TS
-		}
+		newest[row.ID] = row.TS
 	}
 	w.found = w.found[:0]
-	for _, row := range w.rows {
-		if !w.wants(row) || newest[row.ID] != row.TS {
+	size := 0
+	for i, row := range w.rows {
+		if newest[row.ID] != row.TS {
 			continue
 		}
 		last, err := snap.Last(w.t, []byte(row.ID))
 		if err != nil {
 			return err
 		}
-		if last.TS == row.TS {
-			w.found = append(w.found, row)
+		if last.TS != row.TS {
+			continue
+		}
+		w.found = append(w.found, last)
+		if size += len(last.Value); size >= schema.PageBytes && i+1 < len(w.rows) {
+			w.after, w.done = schema.Behind(row), false
+			return nil
 		}
 	}
 	return nil
@@ -178,9 +189,6 @@ func (s *Store) IDs(t *Table, prefix []byte, fn func(id string) error) error {
 			return err
 		}
 		for _, row := range w.rows {
-			if !w.wants(row) {
-				continue
-			}
 			if err := fn(row.ID); err != nil {
 				return err
 			}

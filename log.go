@@ -8,7 +8,7 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// logPage is how many rows of the log are read at once.
+// logPage is how many rows of the log are read at once, unless they are large.
 const logPage = 512
 
 // Log calls fn with every version that was committed from a moment to another,
@@ -68,12 +68,12 @@ func (s *Store) LogAll(from, to Timestamp, fn func(table string, doc *Document) 
 		if len(rows) == 0 {
 			return nil
 		}
-		for _, row := range rows {
+		cursor = schema.Behind(rows[len(rows)-1])
+		for i, row := range rows {
+			rows[i] = nil // only fn has it
 			if err := fn(names[row.Table], row); err != nil {
 				return err
 			}
 		}
-		end := rows[len(rows)-1]
-		cursor = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
 	}
 }

@@ -102,7 +102,7 @@ func loadStore(s *Store) error {
 	}
 	s.tail = index.NewTail(watermark)
 	s.head = reader.NewHead(reader.Options{Engine: s.engine, Tail: s.tail, Budget: s.opts.Memory})
-	if last == nil || known == 0 {
+	if last == 0 || known == 0 {
 		for _, t := range s.tables {
 			s.head.Assume(t.def.ID)
 		}

@@ -87,6 +87,67 @@ func (d *Deriver) Derive(dst []schema.Entry, t *Table, old, next *schema.Row) []
 	return dst
 }
 
+// Key is a key of a version in the declared index of a number.
+type Key struct {
+	Number int
+	Key    string
+}
+
+// Keys appends the keys of a version in the declared indexes, in their order;
+// none of a tombstone. They are what Derive needs to know of it.
+func (d *Deriver) Keys(dst []Key, t *Table, row *schema.Row) []Key {
+	for i := range t.Indexes {
+		for _, key := range d.after.collect(t, i, row) {
+			dst = append(dst, Key{i + 1, key})
+		}
+	}
+	return dst
+}
+
+// DeriveKeys is Derive where is known whether the version before was live, and
+// the keys of both. It needs no value.
+func DeriveKeys(dst []schema.Entry, next *schema.Row, wasLive bool, before, after []Key) []schema.Entry {
+	changes := wasLive == next.Deleted
+	dst = append(dst, schema.Entry{Index: schema.ByID(next.Table), Deleted: next.Deleted, Changes: changes, TS: next.TS, Key: next.ID})
+	for len(before)+len(after) > 0 {
+		x := 0
+		if len(before) > 0 {
+			x = before[0].Number
+		}
+		if len(after) > 0 && (x == 0 || after[0].Number < x) {
+			x = after[0].Number
+		}
+		gone, come := keysIn(before, x), keysIn(after, x)
+		dst = deriveIn(dst, next, schema.Index(next.Table, x), gone, come)
+		before, after = before[len(gone):], after[len(come):]
+	}
+	return dst
+}
+
+// keysIn are the first keys, as far as they are of an index.
+func keysIn(keys []Key, number int) []Key {
+	n := 0
+	for n < len(keys) && keys[n].Number == number {
+		n++
+	}
+	return keys[:n]
+}
+
+// deriveIn appends the entries of one index.
+func deriveIn(dst []schema.Entry, next *schema.Row, x schema.IndexID, before, after []Key) []schema.Entry {
+	for _, k := range before {
+		if !slices.Contains(after, k) {
+			dst = append(dst, schema.Entry{Index: x, Deleted: true, Changes: true, TS: next.TS, Key: k.Key, ID: next.ID})
+		}
+	}
+	for _, k := range after {
+		if !slices.Contains(before, k) {
+			dst = append(dst, schema.Entry{Index: x, Changes: true, TS: next.TS, Key: k.Key, ID: next.ID})
+		}
+	}
+	return dst
+}
+
 // keyCollector gathers the keys of one version in one declared index.
 type keyCollector struct {
 	keys []string

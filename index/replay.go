@@ -8,7 +8,11 @@ import (
 	"github.com/firndb/firn/tuple"
 )
 
-// replayPage is how many rows of the log are read at once.
+// A replay reads no value but those that it must derive keys from and those
+// that its owner wants to see, one at a time, and keeps none: only what was
+// derived from it.
+
+// replayPage is how many rows of the log are read in one read transaction.
 const replayPage = 1024
 
 // Replayer derives the entries of the log behind the watermark, when a store
@@ -30,12 +34,11 @@ type Replayer struct {
 	Full func(upTo schema.Timestamp) error
 
 	// Row, if set, is shown every row, in the log's order.
-	Row func(*schema.Row)
+	Row func(*schema.Visit) error
 
-	last    map[document]*schema.Row // newest row of each document seen
+	last    map[document]derived // what newest rows of documents were
 	deriver Deriver
-	rows    []*schema.Row // scratch
-	entries []schema.Entry
+	entries []schema.Entry // scratch
 }
 
 type document struct {
@@ -43,52 +46,50 @@ type document struct {
 	id    string
 }
 
+// derived is what a replay knows of a version; that of none is zero.
+type derived struct {
+	live bool
+	keys []Key
+}
+
 // Run replays the log behind after and returns the log's last timestamp, or
 // after if nothing is behind it.
 func (r *Replayer) Run(after schema.Timestamp) (schema.Timestamp, error) {
-	cursor := schema.Cursor{TS: after + 1}
-	r.last = map[document]*schema.Row{}
-	for {
-		rows, err := r.page(&after, cursor)
-		if err != nil {
-			return 0, fmt.Errorf("replay log behind %d: %w", cursor.TS, err)
+	cursor, done := schema.Cursor{TS: after + 1}, false
+	r.last = map[document]derived{}
+	for !done {
+		var err error
+		if cursor, done, err = r.page(&after, cursor); err != nil {
+			return 0, fmt.Errorf("replay log behind %d: %w", after, err)
 		}
-		if len(rows) == 0 {
-			return after, nil
-		}
-		end := rows[len(rows)-1]
-		cursor = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
 	}
+	return after, nil
 }
 
 // page replays the rows behind the cursor that are read at once. They share a
 // read transaction, which makes looking up what they replace three times as
 // fast, and which is short enough for the write-ahead log.
-func (r *Replayer) page(after *schema.Timestamp, cursor schema.Cursor) (rows []*schema.Row, err error) {
+func (r *Replayer) page(after *schema.Timestamp, cursor schema.Cursor) (next schema.Cursor, done bool, err error) {
 	if err := r.Session.Begin(); err != nil {
-		return nil, err
+		return cursor, false, err
 	}
 	defer func() { err = errors.Join(err, r.Session.End()) }()
-	if rows, err = r.Session.Log(r.rows[:0], cursor, schema.MaxTimestamp, replayPage); err != nil {
-		return nil, err
-	}
-	r.rows = rows
-	for _, row := range rows {
-		if row.TS != *after && r.Full != nil {
+	return r.Session.Walk(cursor, schema.MaxTimestamp, replayPage, func(v *schema.Visit) (bool, error) {
+		if v.TS != *after && r.Full != nil {
 			if err := r.full(*after); err != nil {
-				return nil, err
+				return false, err
 			}
 		}
-		*after = row.TS
-		if r.entries, err = r.replay(r.entries[:0], row); err != nil {
-			return nil, err
+		*after = v.TS
+		if err := r.replay(v); err != nil {
+			return false, fmt.Errorf("row at %d: %w", v.TS, err)
 		}
 		r.Tail.Insert(r.entries)
 		if !r.Fresh {
-			r.Tail.replayed.Store(int64(row.TS))
+			r.Tail.replayed.Store(int64(v.TS))
 		}
-	}
-	return rows, nil
+		return true, nil
+	})
 }
 
 func (r *Replayer) full(upTo schema.Timestamp) error {
@@ -102,85 +103,87 @@ func (r *Replayer) full(upTo schema.Timestamp) error {
 	return nil
 }
 
-func (r *Replayer) replay(entries []schema.Entry, row *schema.Row) ([]schema.Entry, error) {
-	table := r.Tables[row.Table]
+// replay derives what a row makes. What it replaces is read before its value,
+// so that there are never two values at once.
+func (r *Replayer) replay(v *schema.Visit) error {
+	table := r.Tables[v.Table]
 	if table == nil {
-		return nil, fmt.Errorf("%w: the log has rows of table %d, which is not declared", ErrDeclaration, row.Table)
+		return fmt.Errorf("%w: the log has rows of table %d, which is not declared", ErrDeclaration, v.Table)
 	}
-	old, err := r.old(table, row)
+	old, err := r.old(table, &v.Row)
+	if err != nil {
+		return err
+	}
+	keys, err := r.keys(table, v)
+	if err != nil {
+		return err
+	}
+	if table.Prefix > 0 || len(table.Indexes) > 0 {
+		r.last[document{v.Table, v.ID}] = derived{!v.Deleted, keys}
+	}
+	if r.Counts != nil {
+		table.count(r.Counts, old.live, &v.Row)
+	}
+	r.entries = DeriveKeys(r.entries[:0], &v.Row, old.live, old.keys, keys)
+	if r.Row == nil {
+		return nil
+	}
+	return r.Row(v)
+}
+
+// keys are those of a row in the declared indexes of its table.
+func (r *Replayer) keys(table *Table, v *schema.Visit) ([]Key, error) {
+	if len(table.Indexes) == 0 || v.Deleted {
+		return nil, nil
+	}
+	value, err := v.Value()
 	if err != nil {
 		return nil, err
 	}
-	if table.Prefix > 0 || len(table.Indexes) > 0 {
-		r.last[document{row.Table, row.ID}] = table.remembered(row)
-	}
-	if r.Counts != nil {
-		table.Count(r.Counts, old, row)
-	}
-	if r.Row != nil {
-		r.Row(row)
-	}
-	return r.deriver.Derive(entries, table, old, row), nil
+	row := v.Row
+	row.Value = value
+	return r.deriver.Keys(nil, table, &row), nil
 }
 
-// The rows that are remembered where only deletedness counts.
-var liveRow, deadRow = &schema.Row{}, &schema.Row{Deleted: true}
-
-// remembered is what must be known of a row once it is replaced.
-func (t *Table) remembered(row *schema.Row) *schema.Row {
-	switch {
-	case len(t.Indexes) > 0:
-		return row
-	case row.Deleted:
-		return deadRow
-	default:
-		return liveRow
-	}
-}
-
-// old is the row that row replaces, where the table needs it. A table without
-// declared indexes only needs to know whether it was deleted.
-func (r *Replayer) old(table *Table, row *schema.Row) (*schema.Row, error) {
+// old is what row replaced, where the table needs it.
+func (r *Replayer) old(table *Table, row *schema.Row) (old derived, err error) {
 	if row.Prev == 0 || table.Prefix == 0 && len(table.Indexes) == 0 {
-		return nil, nil
+		return derived{}, nil
 	}
-	if old := r.last[document{row.Table, row.ID}]; old != nil {
+	if old, ok := r.last[document{row.Table, row.ID}]; ok {
 		return old, nil
 	}
 	if len(table.Indexes) == 0 {
 		return r.oldEntry(row)
 	}
-	old, err := r.Session.Row(row.Table, row.ID, row.Prev)
-	if err != nil {
-		return nil, fmt.Errorf("replay row at %d: %w", row.TS, err)
-	}
-	return old, nil // nil if the compactor has removed it: then it was condemned, and its keys with it
+	// It is not there if the compactor has removed it: then it was condemned,
+	// and its keys with it.
+	_, err = r.Session.Peek(row.Table, row.ID, row.Prev, func(v *schema.Visit) (err error) {
+		old.live = !v.Deleted
+		old.keys, err = r.keys(table, v)
+		return err
+	})
+	return old, err
 }
 
 // oldEntry is old by the entry by id, which costs half: the file has it, since
 // no replayed row has replaced it. A tombstone is only written where something
 // lives.
-func (r *Replayer) oldEntry(row *schema.Row) (*schema.Row, error) {
+func (r *Replayer) oldEntry(row *schema.Row) (derived, error) {
 	if row.Deleted {
-		return liveRow, nil
+		return derived{live: true}, nil
 	}
 	e, ok, err := r.Session.Entry(schema.ByID(row.Table), row.ID, row.Prev)
-	if err != nil {
-		return nil, fmt.Errorf("replay row at %d: %w", row.TS, err)
+	if err != nil || !ok || e.TS != row.Prev {
+		return derived{}, err // the compactor has removed it, see old
 	}
-	if !ok || e.TS != row.Prev {
-		return nil, nil // the compactor has removed it, see old
-	}
-	if e.Deleted {
-		return deadRow, nil
-	}
-	return liveRow, nil
+	return derived{live: !e.Deleted}, nil
 }
 
-// Count adds to counts what changes when next replaces old, which is nil when
-// there was no version before.
-func (t *Table) Count(counts Counts, old, next *schema.Row) {
-	delta := t.Delta(old, next)
+// count adds to counts what changes when next replaces a version that was live
+// or not.
+func (t *Table) count(counts Counts, wasLive bool, next *schema.Row) {
+	delta := t.delta(wasLive, !next.Deleted)
 	if delta == 0 {
 		return
 	}
@@ -192,7 +195,10 @@ func (t *Table) Count(counts Counts, old, next *schema.Row) {
 // Delta is the change in the number of live documents: -1, 0 or 1; 0 in a
 // table that is not counted.
 func (t *Table) Delta(old, next *schema.Row) int64 {
-	wasLive, isLive := old != nil && !old.Deleted, !next.Deleted
+	return t.delta(old != nil && !old.Deleted, !next.Deleted)
+}
+
+func (t *Table) delta(wasLive, isLive bool) int64 {
 	switch {
 	case !t.Counted || wasLive == isLive:
 		return 0

@@ -76,21 +76,24 @@ func (h *Head) Assume(t schema.TableID) {
 
 // Warm puts a row of the log into the head while the store opens; rows come
 // in the log's order.
-func (h *Head) Warm(row *schema.Row) {
+// The value of one that is too large to keep is not read.
+func (h *Head) Warm(v *schema.Visit) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.budget > 0 {
-		h.warm(row)
-		h.docs.shrink(h.budget)
+	if h.budget == 0 {
+		return nil
 	}
-}
-
-func (h *Head) warm(row *schema.Row) {
-	if cellBytes(row) > h.budget/largestShare {
-		h.docs.forget(row)
-		return
+	if int64(len(v.ID)+v.ValueBytes)+cellOverhead > h.budget/largestShare {
+		h.docs.forget(&v.Row)
+		return nil
+	}
+	row, err := v.Copy()
+	if err != nil {
+		return err
 	}
 	h.docs.put(row)
+	h.docs.shrink(h.budget)
+	return nil
 }
 
 // Opened says that the log has been replayed: up to newest, with these live

@@ -63,7 +63,7 @@ func TestLargeDocumentsAreNotKept(t *testing.T) {
 	if err != nil || len(doc.Value) != budget/2 {
 		t.Errorf("the large version: got %d bytes, %v, want %d", len(doc.Value), err, budget/2)
 	}
-	g.head.Warm(&schema.Row{TS: 5, Table: plain.ID, ID: "b", Value: make([]byte, budget/2)})
+	g.warm(&schema.Row{TS: 5, Table: plain.ID, ID: "b", Value: make([]byte, budget/2)})
 	if got := g.head.Size().Documents; got != 0 {
 		t.Errorf("after warming and reading a large version: got %d documents, want 0", got)
 	}

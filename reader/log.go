@@ -6,15 +6,16 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// Log appends to dst the rows of the log behind a cursor that the view can
-// see, of all tables and in the log's order, at most limit of them.
-func (v *View) Log(dst []*schema.Row, after schema.Cursor, limit int) ([]*schema.Row, error) {
+// Walk visits the rows of the log behind a cursor that the view can see, of all
+// tables and in the log's order, at most limit of them, as [schema.Session]
+// does. visit must not read through the view.
+func (v *View) Walk(after schema.Cursor, limit int, visit func(*schema.Visit) (bool, error)) (next schema.Cursor, done bool, err error) {
 	s, err := v.session()
 	if err != nil {
-		return dst, err
+		return after, false, err
 	}
-	if dst, err = s.Log(dst, after, v.at, limit); err != nil {
-		return dst, fmt.Errorf("walk the log: %w", err)
+	if next, done, err = s.Walk(after, v.at, limit, visit); err != nil {
+		return next, false, fmt.Errorf("walk the log: %w", err)
 	}
-	return dst, nil
+	return next, done, nil
 }

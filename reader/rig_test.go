@@ -68,6 +68,24 @@ func (s *watchedSession) Versions(dst []schema.Entry, x schema.IndexID, key stri
 	return s.Session.Versions(dst, x, key, from, to, newest, limit)
 }
 
+// warm shows the head a row of the log, as a store that opens does.
+func (g *rig) warm(row *schema.Row) {
+	g.t.Helper()
+	a := g.engine.Appender()
+	err := errors.Join(a.Begin(), a.Append([]*schema.Row{row}), a.Commit())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	s, err := g.engine.Engine.Session()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer s.Close()
+	if found, err := s.Peek(row.Table, row.ID, row.TS, g.head.Warm); err != nil || !found {
+		g.t.Fatalf("warm %q: got %t, %v, want it shown", row.ID, found, err)
+	}
+}
+
 func newRig(t testing.TB, budget int64) *rig {
 	t.Helper()
 	engine, err := schema.Open(filepath.Join(t.TempDir(), "rig.db"), schema.Options{Sync: schema.SyncNormal})

@@ -194,8 +194,8 @@ type Session interface {
 	// Scan appends to dst the live entries of a range as of at, in key order
 	// (from the end when r.Reverse), at most limit of them. A key whose newest
 	// entry at or before at is deleted, or that has none, is passed over and
-	// does not count, but one call walks a bounded number of keys, so entries
-	// may be fewer than limit, or none, before the end. rest is what is still
+	// does not count, but one call walks a bounded number of keys, and of bytes
+	// of them, so entries may be fewer than limit, or none, before the end. rest is what is still
 	// to scan; done says that nothing is.
 	Scan(dst []Entry, r KeyRange, at Timestamp, limit int) (entries []Entry, rest KeyRange, done bool, err error)
 
@@ -204,14 +204,31 @@ type Session interface {
 	// most limit (0: all).
 	Versions(dst []Entry, index IndexID, key string, from, to Timestamp, newestFirst bool, limit int) ([]Entry, error)
 
-	// Log appends rows of the log in (ts, table, id) order: those behind the
-	// cursor and with ts <= to, at most limit. Tables, as indexes in Entries,
-	// come in the order of their stored ids, byte by byte: 256 before 2.
+	// Peek visits the version of a document at exactly ts, as Walk does; found
+	// is false if there is none. visit may be nil. It may be called within a
+	// walk, not within a peek.
+	Peek(table TableID, id string, ts Timestamp, visit func(*Visit) error) (found bool, err error)
+
+	// Walk visits rows of the log in (ts, table, id) order: those behind the
+	// cursor and with ts <= to, at most limit of them (0: all). Tables, as
+	// indexes in Entries, come in the order of their stored ids, byte by byte:
+	// 256 before 2. It reads no value that its visitor does not ask for, and
+	// holds one at a time.
+	//
+	// visit ends the walk with more false, and next is where it goes on: with
+	// the row that visit was shown last and did not want. done says that nothing
+	// is behind next. There is no walk within a walk.
+	Walk(after Cursor, to Timestamp, limit int, visit func(*Visit) (more bool, err error)) (next Cursor, done bool, err error)
+
+	// Log appends the rows that Walk visits, with their values: at most limit,
+	// and fewer where they are large, see PageBytes; none only if nothing is
+	// behind the cursor.
 	Log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row, error)
 
 	// Entries appends raw index rows in (index, key, ts) order, all versions:
 	// those behind after (exclusive; the zero Entry is before all), at most
-	// limit. For checks and rebuilds.
+	// limit, and fewer where keys are large, see PageBytes; none only at the
+	// end. For checks and rebuilds.
 	//
 	// No entry has the TS 0: behind Entry{Index: x, Key: k} is whatever in
 	// index x has the key k or a later one, so that a walk of a prefix begins
@@ -224,8 +241,8 @@ type Session interface {
 	// has any fence the first is the prefix itself.
 	Fences(dst []Fence, r KeyRange, from string, limit int) ([]Fence, error)
 
-	// Last is the newest row of the log; nil if the log is empty.
-	Last() (*Row, error)
+	// Last is the timestamp of the newest row of the log; 0 if the log is empty.
+	Last() (Timestamp, error)
 
 	// Global is a named JSON value; ok is false if it was never set.
 	Global(key string) (json string, ok bool, err error)
@@ -254,6 +271,9 @@ type Cursor struct {
 	Table TableID
 	ID    string
 }
+
+// Behind is the position behind a row.
+func Behind(r *Row) Cursor { return Cursor{TS: r.TS, Table: r.Table, ID: r.ID} }
 
 // KeyRange is the keys of an index from From, inclusive, to To, exclusive; an
 // empty To is the index's end. Reverse walks it from the end.

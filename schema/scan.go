@@ -41,13 +41,6 @@ func (s *session) entry(index IndexID, key []byte, at Timestamp) (e Entry, ok bo
 	return e, true, errors.Join(err, stmt.Reset())
 }
 
-// readString copies a BLOB; NULL is "".
-func readString(stmt *sqlite.Stmt, column int) string {
-	b := make([]byte, stmt.ColumnLen(column))
-	stmt.ColumnBytes(column, b)
-	return unsafe.String(unsafe.SliceData(b), len(b))
-}
-
 // sqlVersions and sqlVersionsBack walk the rows of one key that may have
 // entries of an interval: those that begin in it, and the one before.
 const (
@@ -149,7 +142,8 @@ func (s *session) entries(dst []Entry, after Entry, limit int) ([]Entry, error) 
 	stmt.BindBytes(1, appendID(id[:0], uint32(after.Index)))
 	stmt.BindBytes(2, bytesOf(after.Key))
 	stmt.BindInt64(3, int64(after.TS))
-	for start := len(dst); len(dst)-start < limit; {
+	start, bytes := len(dst), 0
+	for len(dst)-start < limit && bytes < PageBytes {
 		found, err := stmt.Step()
 		if err != nil || !found {
 			return dst, resetAfter(stmt, err)
@@ -164,6 +158,7 @@ func (s *session) entries(dst []Entry, after Entry, limit int) ([]Entry, error) 
 		}
 		e := Entry{Index: IndexID(index)}
 		e.Key, e.ID = readKey(stmt)
+		bytes += len(e.Key) + len(e.ID)
 		passed := e.Index == after.Index && e.Key == after.Key
 		for _, m := range s.moments {
 			if passed && m.ts <= after.TS {
@@ -240,6 +235,7 @@ type scanner struct {
 	at      Timestamp
 	limit   int // entries that are still wanted
 	keys    int // keys that may still be walked
+	bytes   int // of keys and ids that may still be taken
 	done    bool
 	dead    bool // keys that lead nowhere are taken, too
 
@@ -273,7 +269,7 @@ func (s *session) scanning(dst []Entry, r KeyRange, at Timestamp, limit int, dea
 	}
 	sc := &s.scan
 	*sc = scanner{
-		session: s, dst: dst, r: r, at: at, limit: limit, keys: limit + scanKeys, dead: dead,
+		session: s, dst: dst, r: r, at: at, limit: limit, keys: limit + scanKeys, bytes: PageBytes, dead: dead,
 		key: sc.key[:0], id: sc.id[:0], scratch: sc.scratch[:0], more: sc.more[:0],
 	}
 	err := sc.run()
@@ -310,7 +306,7 @@ func (sc *scanner) run() error {
 	return nil
 }
 
-func (sc *scanner) spent() bool { return sc.limit == 0 || sc.keys == 0 }
+func (sc *scanner) spent() bool { return sc.limit == 0 || sc.keys == 0 || sc.bytes <= 0 }
 
 // seek starts a walk at the near end of what is still to scan.
 func (sc *scanner) seek() (*sqlite.Stmt, error) {
@@ -376,17 +372,6 @@ func (sc *scanner) sameKey(stmt *sqlite.Stmt) bool {
 	return bytes.Equal(sc.scratch, sc.key)
 }
 
-// readInto copies a BLOB into b, or into more room if b is too small.
-func readInto(b []byte, stmt *sqlite.Stmt, column int) []byte {
-	n := stmt.ColumnLen(column)
-	if cap(b) < n {
-		b = make([]byte, n, 2*n)
-	}
-	b = b[:n]
-	stmt.ColumnBytes(column, b)
-	return b
-}
-
 // consider takes the newest entry of the row at hand that at can see, if it is
 // the newest so far.
 func (sc *scanner) consider(stmt *sqlite.Stmt) (err error) {
@@ -425,9 +410,11 @@ func (sc *scanner) jump() error {
 // allocation.
 func (sc *scanner) finish() {
 	sc.keys--
+	sc.bytes -= len(sc.key)
 	if !sc.found || sc.deleted && !sc.dead {
 		return
 	}
+	sc.bytes -= len(sc.id)
 	b := make([]byte, len(sc.key)+len(sc.id))
 	copy(b[copy(b, sc.key):], sc.id)
 	both := unsafe.String(unsafe.SliceData(b), len(b))

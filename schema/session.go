@@ -3,7 +3,6 @@ package schema
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -16,6 +15,9 @@ type session struct {
 	moments []moment // scratch
 	stmts   [statementCount]*sqlite.Stmt
 	scan    scanner // its buffers
+	visit   visitor // of the walk under way
+	peeked  visitor // of a peek, also within a walk
+	walking bool
 }
 
 var _ Session = (*session)(nil)
@@ -35,7 +37,10 @@ const (
 	stmtScanBackTo
 	stmtVersions
 	stmtVersionsBack
-	stmtLog
+	stmtWalk
+	stmtWalkValue
+	stmtPeek
+	stmtPeekValue
 	stmtEntries
 	stmtLast
 	stmtGlobal
@@ -54,7 +59,10 @@ var sessionSQL = [statementCount]string{
 	stmtScanBackTo:   sqlScanBackTo,
 	stmtVersions:     sqlVersions,
 	stmtVersionsBack: sqlVersionsBack,
-	stmtLog:          sqlLog,
+	stmtWalk:         sqlWalk,
+	stmtWalkValue:    sqlWalkValue,
+	stmtPeek:         sqlPeek,
+	stmtPeekValue:    sqlPeekValue,
 	stmtEntries:      sqlEntries,
 	stmtLast:         sqlLast,
 	stmtGlobal:       sqlGlobal,
@@ -143,29 +151,6 @@ func (s *session) get(table TableID, id string, at Timestamp) (_ *Row, err error
 	return row, nil
 }
 
-// resetAfter lets go of the read transaction. A statement that failed has
-// been reset already.
-func resetAfter(stmt *sqlite.Stmt, err error) error {
-	if err != nil {
-		return err
-	}
-	return stmt.Reset()
-}
-
-// readValue copies a json_value into a slice with spare bytes behind it.
-func readValue(stmt *sqlite.Stmt, column, spareBytes int) (json bool, value []byte) {
-	switch stmt.ColumnType(column) {
-	case sqlite.TypeNull:
-		return false, nil
-	case sqlite.TypeText:
-		json = true
-	}
-	n := stmt.ColumnLen(column)
-	value = make([]byte, n, n+spareBytes)
-	stmt.ColumnBytes(column, value)
-	return json, value
-}
-
 // sqlRow finds one version.
 const sqlRow = `
 SELECT deleted, prev_ts, json_value, author
@@ -201,110 +186,30 @@ func (s *session) row(table TableID, id string, ts Timestamp) (*Row, error) {
 		Author:  stmt.ColumnInt64(3), // NULL is 0
 		ID:      id,
 	}
-	row.JSON, row.Value = readValue(stmt, 2, 0)
+	row.JSON, row.Value = readValue(stmt, 2)
 	return row, stmt.Reset()
 }
 
-// sqlLog walks the log behind a cursor.
-const sqlLog = `
-SELECT ts, table_id, id, deleted, prev_ts, json_value, author
-  FROM documents
- WHERE (ts, table_id, id) > (:ts, :table, :id) AND ts <= :to
- ORDER BY ts, table_id, id
- LIMIT :limit`
-
-func (s *session) Log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row, error) {
-	dst, err := s.log(dst, after, to, limit)
-	if err != nil {
-		return dst, fmt.Errorf("read log behind %d up to %d: %w", after.TS, to, mapError(err))
-	}
-	return dst, nil
-}
-
-func (s *session) log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row, error) {
-	stmt, err := s.stmt(stmtLog)
-	if err != nil {
-		return dst, err
-	}
-	var buf [4]byte
-	stmt.BindInt64(1, int64(after.TS))
-	stmt.BindBytes(2, appendID(buf[:0], uint32(after.Table)))
-	stmt.BindBytes(3, bytesOf(after.ID))
-	stmt.BindInt64(4, int64(to))
-	stmt.BindInt64(5, int64(max(limit, 0)))
-	return appendRows(dst, stmt)
-}
-
-// sqlLast finds the newest row.
+// sqlLast finds the newest row's timestamp.
 const sqlLast = `
-SELECT ts, table_id, id, deleted, prev_ts, json_value, author
+SELECT ts
   FROM documents
  ORDER BY ts DESC, table_id DESC, id DESC
  LIMIT 1`
 
-func (s *session) Last() (*Row, error) {
-	var rows []*Row
+func (s *session) Last() (ts Timestamp, err error) {
 	stmt, err := s.stmt(stmtLast)
+	found := false
 	if err == nil {
-		rows, err = appendRows(nil, stmt)
+		if found, err = stmt.Step(); found {
+			ts = Timestamp(stmt.ColumnInt64(0))
+		}
+		err = resetAfter(stmt, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the newest row: %w", mapError(err))
+		return 0, fmt.Errorf("read the newest row: %w", mapError(err))
 	}
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	return rows[0], nil
-}
-
-// appendRows reads to the end what sqlLog or sqlLast finds.
-func appendRows(dst []*Row, stmt *sqlite.Stmt) ([]*Row, error) {
-	for {
-		found, err := stmt.Step()
-		if err != nil || !found {
-			return dst, resetAfter(stmt, err)
-		}
-		row, err := readRow(stmt)
-		if err != nil {
-			stmt.Reset()
-			return dst, err
-		}
-		dst = append(dst, row)
-	}
-}
-
-// readRow reads (ts, table_id, id, deleted, prev_ts, json_value, author). The
-// id lies behind the value in the same memory.
-func readRow(stmt *sqlite.Stmt) (*Row, error) {
-	table, err := readID(stmt, 1)
-	if err != nil {
-		return nil, err
-	}
-	row := &Row{
-		TS:      Timestamp(stmt.ColumnInt64(0)),
-		Prev:    Timestamp(stmt.ColumnInt64(4)),
-		Table:   TableID(table),
-		Deleted: stmt.ColumnBool(3),
-		Author:  stmt.ColumnInt64(6), // NULL is 0
-	}
-	idBytes := stmt.ColumnLen(2)
-	row.JSON, row.Value = readValue(stmt, 5, idBytes)
-	id := row.Value
-	if id == nil {
-		id = make([]byte, 0, idBytes)
-	}
-	n := len(id)
-	id = id[n : n+idBytes]
-	row.Value = row.Value[:n:n]
-	stmt.ColumnBytes(2, id)
-	row.ID = unsafe.String(unsafe.SliceData(id), idBytes)
-	return row, nil
-}
-
-func readID(stmt *sqlite.Stmt, column int) (uint32, error) {
-	var id [5]byte // one more than allowed, to tell when it is too long
-	n := stmt.ColumnBytes(column, id[:])
-	return parseID(id[:n])
+	return ts, nil
 }
 
 // sqlGlobal finds a named fact.

@@ -102,7 +102,10 @@ func TestPlans(t *testing.T) {
 		sqlScanBackTo:    fromTo,
 		sqlVersions:      between + newestRow,
 		sqlVersionsBack:  between + newestRow,
-		sqlLog:           "SEARCH documents USING PRIMARY KEY ((ts,table_id,id)>(?,?,?) AND ts<?)",
+		sqlWalk:          "SEARCH documents USING PRIMARY KEY ((ts,table_id,id)>(?,?,?) AND ts<?)",
+		sqlPeek:          row,
+		sqlWalkValue:     row,
+		sqlPeekValue:     row,
 		sqlEntries:       "SEARCH indexes USING PRIMARY KEY ((index_id,key,ts)>(?,?,?))" + newestRow + "; REUSE SUBQUERY 1",
 		sqlLast:          "SCAN documents",
 		sqlGlobal:        "SEARCH globals USING PRIMARY KEY (key=?)",
@@ -191,6 +194,8 @@ func TestReadsLetGoOfTheFile(t *testing.T) {
 	s := openTest(t, Options{})
 	r := openSession(t, s)
 	byID := ByID(1)
+	pass := func(v *Visit) (bool, error) { _, err := v.Value(); return true, err }
+	stop := func(*Visit) (bool, error) { return false, nil }
 	reads := map[string]func() error{
 		"Get":         func() error { _, err := r.Get(1, "a", 9); return err },
 		"Get none":    func() error { _, err := r.Get(1, "b", 9); return err },
@@ -202,6 +207,9 @@ func TestReadsLetGoOfTheFile(t *testing.T) {
 		"Versions":    func() error { _, err := r.Versions(nil, byID, "a", 0, 9, false, 1); return err },
 		"Log":         func() error { _, err := r.Log(nil, Cursor{}, 9, 1); return err },
 		"Entries":     func() error { _, err := r.Entries(nil, Entry{}, 1); return err },
+		"Walk":        func() error { _, _, err := r.Walk(Cursor{}, 9, 1, pass); return err },
+		"Walk stops":  func() error { _, _, err := r.Walk(Cursor{}, 9, 0, stop); return err },
+		"Peek":        func() error { _, err := r.Peek(1, "a", 5, nil); return err },
 		"Last":        func() error { _, err := r.Last(); return err },
 		"Global":      func() error { _, _, err := r.Global(GlobalIncarnation); return err },
 		"Space":       func() error { _, err := r.Space(); return err },

@@ -10,7 +10,7 @@ import (
 
 // Rebuild derives the indexes anew from the whole log. row, if not nil, is
 // called with each row.
-func Rebuild(engine schema.Engine, session schema.Session, defs Definitions, row func(*schema.Row)) error {
+func Rebuild(engine schema.Engine, session schema.Session, defs Definitions, row func(*schema.Visit) error) error {
 	app := engine.Appender()
 	err := Transact(app, func(a schema.Appender) error {
 		return errors.Join(a.DropIndexes(), a.SetGlobal(index.WatermarkGlobal, "0"), a.SetGlobal(index.CountsGlobal, "{}"))

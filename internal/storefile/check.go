@@ -166,7 +166,12 @@ func (c *checker) indexes() error {
 }
 
 func (c *checker) entry(e schema.Entry) error {
-	row, err := c.s.Row(e.Index.Table(), e.Document(), e.TS)
+	var row *schema.Row
+	_, err := c.s.Peek(e.Index.Table(), e.Document(), e.TS, func(v *schema.Visit) error {
+		found := v.Row
+		row = &found
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -204,16 +209,16 @@ func (c *checker) chain(e schema.Entry, row *schema.Row) {
 // log counts the rows that must have entries.
 func (c *checker) log() error {
 	rows := 0
-	err := c.walkLog(schema.MaxTimestamp, c.page, func(row *schema.Row) error {
-		c.author(row)
+	err := c.walkLog(schema.MaxTimestamp, c.page, func(v *schema.Visit) error {
+		row := v.Row
+		c.author(&row)
 		if row.TS <= c.watermark {
 			rows++
 		}
-		c.content(row)
 		if row.Prev >= row.TS {
 			c.problem("document %q of table %d at %d: prev_ts %d is not older", row.ID, row.Table, row.TS, row.Prev)
 		}
-		return nil
+		return c.content(v)
 	})
 	if err != nil || rows == c.merged {
 		return err
@@ -225,17 +230,23 @@ func (c *checker) log() error {
 	return err
 }
 
-// content looks at a row by itself.
-func (c *checker) content(row *schema.Row) {
-	if row.TS > c.latest {
-		c.problem("document %q of table %d at %d: that is more than a year from now", row.ID, row.Table, row.TS)
+// content looks at a row by itself. Of values only JSON can be wrong, and only
+// that is read.
+func (c *checker) content(v *schema.Visit) error {
+	if v.TS > c.latest {
+		c.problem("document %q of table %d at %d: that is more than a year from now", v.ID, v.Table, v.TS)
 	}
-	if !row.JSON {
-		return
+	if !v.JSON {
+		return nil
 	}
-	if err := schema.CheckJSON(row.Value); err != nil {
-		c.problem("document %q of table %d at %d: %v", row.ID, row.Table, row.TS, err)
+	value, err := v.Value()
+	if err != nil {
+		return err
 	}
+	if err := schema.CheckJSON(value); err != nil {
+		c.problem("document %q of table %d at %d: %v", v.ID, v.Table, v.TS, err)
+	}
+	return nil
 }
 
 // leftOver counts the rows that a compaction which has not ended has taken out
@@ -250,7 +261,7 @@ func (c *checker) leftOver() (n int, err error) {
 	}
 	open := map[place]bool{}                      // rows whose replacement has not come yet
 	again := func(int) error { return c.page(0) } // every row was counted
-	err = c.walkLog(c.watermark, again, func(row *schema.Row) error {
+	err = c.walkLog(c.watermark, again, func(row *schema.Visit) error {
 		if row.TS <= c.forgotten && open[place{row.Table, row.ID, row.Prev}] {
 			delete(open, place{row.Table, row.ID, row.Prev})
 			n++
@@ -277,18 +288,18 @@ func (c *checker) leftOver() (n int, err error) {
 	return n, err
 }
 
-// walkLog calls fn with each row of the log up to a moment, and page with the
-// length of each page.
-func (c *checker) walkLog(to schema.Timestamp, page func(read int) error, fn func(*schema.Row) error) error {
-	return eachPage(context.Background(), c.s, schema.Cursor{}, to, func(rows []*schema.Row) error {
-		if err := page(len(rows)); err != nil {
-			return err
-		}
-		for _, row := range rows {
-			if err := fn(row); err != nil {
+// walkLog visits each row of the log up to a moment, and calls page with the
+// number of rows now and then.
+func (c *checker) walkLog(to schema.Timestamp, page func(read int) error, visit func(*schema.Visit) error) error {
+	rows := 0
+	err := eachRow(context.Background(), c.s, schema.Cursor{}, to, func(v *schema.Visit) error {
+		if rows++; rows == checkPage {
+			rows = 0
+			if err := page(checkPage); err != nil {
 				return err
 			}
 		}
-		return nil
+		return visit(v)
 	})
+	return errors.Join(err, page(rows))
 }

@@ -45,6 +45,8 @@ type copier struct {
 	app     schema.Appender
 	origin  origin
 	left    *omission              // nil: nothing is left out
+	rows    []*schema.Row          // the page that is written next
+	bytes   int                    // of them
 	records map[string]*schema.Row // what retention was set to at At, if that is past
 	merged  schema.Timestamp       // of the newest entry copied: the copy's watermark
 	counts  index.Counts           // of live documents there
@@ -160,7 +162,7 @@ func (c *copier) readOrigin() (err error) {
 
 // bounds reads how far the log reaches, and estimates what there is to copy.
 func (c *copier) bounds() error {
-	head, err := c.From.Log(nil, schema.Cursor{}, schema.MaxTimestamp, 1)
+	next, _, err := c.From.Walk(schema.Cursor{}, schema.MaxTimestamp, 1, func(*schema.Visit) (bool, error) { return true, nil })
 	if err != nil {
 		return err
 	}
@@ -169,11 +171,11 @@ func (c *copier) bounds() error {
 		return err
 	}
 	c.total = FileBytes(c.Source)
-	if len(head) == 0 || last == nil {
+	if last == 0 {
 		return nil
 	}
 	o := &c.origin
-	o.first, o.last = head[0].TS, last.TS
+	o.first, o.last = next.TS, last
 	if o.first < c.At && c.At < o.last {
 		c.total = int64(float64(c.total) * float64(c.At-o.first) / float64(o.last-o.first))
 	}
@@ -226,30 +228,66 @@ func bytesIn(page []*schema.Row) (bytes int) {
 
 // log copies the rows.
 func (c *copier) log() error {
-	err := eachPage(c.ctx, c.From, schema.Cursor{}, c.At, func(page []*schema.Row) error {
-		if c.records != nil {
-			page = c.kept(page)
-		}
-		return c.append(bytesIn(page), len(page), func(a schema.Appender) error { return a.Append(page) })
-	})
+	err := eachRow(c.ctx, c.From, schema.Cursor{}, c.At, c.copy)
+	if err == nil {
+		err = c.flush()
+	}
 	if err != nil || c.records == nil {
 		return err
 	}
 	return c.policies()
 }
 
-// kept is what is not left out of a page, and notes the policies in it.
-func (c *copier) kept(page []*schema.Row) (kept []*schema.Row) {
-	policies := c.origin.catalog[retention.RecordsTable].ID
-	for _, row := range page {
-		if row.Table == policies {
-			c.records[row.ID] = row
+// copy takes a row into the page that is written next. A row that is as large
+// as a page is written as it lies in the source's memory.
+func (c *copier) copy(v *schema.Visit) error {
+	if c.records != nil && v.Table == c.origin.catalog[retention.RecordsTable].ID {
+		row, err := v.Copy()
+		if err != nil {
+			return err
 		}
-		if !c.left.leaves(row.Table, row.ID) {
-			kept = append(kept, row)
-		}
+		c.records[row.ID] = row
 	}
-	return kept
+	if c.left.leaves(v.Table, v.ID) {
+		return nil
+	}
+	if v.ValueBytes >= copyBytes {
+		return c.copyLarge(v)
+	}
+	row, err := v.Copy()
+	if err != nil {
+		return err
+	}
+	c.rows = append(c.rows, row)
+	c.bytes += rowBytes + len(row.ID) + len(row.Value)
+	if len(c.rows) < maxCopyPage && c.bytes < copyBytes {
+		return nil
+	}
+	return c.flush()
+}
+
+func (c *copier) copyLarge(v *schema.Visit) error {
+	if err := c.flush(); err != nil {
+		return err
+	}
+	value, err := v.Value()
+	if err != nil {
+		return err
+	}
+	row := v.Row
+	row.Value = value
+	return c.append(rowBytes+len(row.ID)+len(value), 1, func(a schema.Appender) error { return a.Append([]*schema.Row{&row}) })
+}
+
+// flush writes the page.
+func (c *copier) flush() error {
+	if len(c.rows) == 0 {
+		return nil
+	}
+	rows, bytes := c.rows, c.bytes
+	c.rows, c.bytes = c.rows[:0], 0
+	defer clear(rows)
+	return c.append(bytes, len(rows), func(a schema.Appender) error { return a.Append(rows) })
 }
 
 // append runs fn in a transaction on the copy.

@@ -33,7 +33,8 @@ type place struct {
 
 // survivors is what is left of a document whose policy counts versions.
 type survivors struct {
-	first *schema.Row // the oldest from which on no version is missing
+	first schema.Timestamp // the oldest from which on no version is missing
+	whole bool             // there was none before it
 	last  schema.Timestamp
 	n     int // how many those are
 	keeps int // how many the policy keeps
@@ -43,7 +44,7 @@ type survivors struct {
 // readable says whether the document can be read at a moment: a version was the
 // current one then, or there was none yet.
 func (s *survivors) readable(at schema.Timestamp) bool {
-	return s.first.TS <= at || s.first.Prev == 0 && s.n < s.keeps
+	return s.first <= at || s.whole && s.n < s.keeps
 }
 
 // findOmission walks the log to find what the copy leaves out.
@@ -52,24 +53,22 @@ func (c *copier) findOmission(state *retention.State) (*omission, error) {
 		at: c.At, tables: c.origin.catalog.Readable(c.Tables), state: state,
 		scopes: map[retention.Scope]schema.Timestamp{}, counts: map[place]*survivors{}, owned: map[schema.TableID][]string{},
 	}
-	if err := c.eachRow(schema.MaxTimestamp, o.look); err != nil {
+	if err := eachRow(c.ctx, c.From, schema.Cursor{}, schema.MaxTimestamp, o.look); err != nil {
 		return nil, err
 	}
 	for _, s := range o.counts {
 		if !s.readable(o.at) {
-			o.scopes[s.scope] = s.first.TS
+			o.scopes[s.scope] = s.first
 		}
 	}
 	owned := map[place]bool{}
-	if err := c.eachRow(schema.MaxTimestamp, func(row *schema.Row) error {
-		o.eachOwned(row, true, func(p place) { owned[p] = true })
-		return nil
+	if err := eachRow(c.ctx, c.From, schema.Cursor{}, schema.MaxTimestamp, func(v *schema.Visit) error {
+		return o.eachOwned(v, true, func(p place) { owned[p] = true })
 	}); err != nil || len(owned) == 0 {
 		return o, err
 	}
-	if err := c.eachRow(c.At, func(row *schema.Row) error {
-		o.eachOwned(row, false, func(p place) { delete(owned, p) })
-		return nil
+	if err := eachRow(c.ctx, c.From, schema.Cursor{}, c.At, func(v *schema.Visit) error {
+		return o.eachOwned(v, false, func(p place) { delete(owned, p) })
 	}); err != nil {
 		return nil, err
 	}
@@ -77,21 +76,9 @@ func (c *copier) findOmission(state *retention.State) (*omission, error) {
 	return o, nil
 }
 
-// eachRow visits the rows of the source up to a moment.
-func (c *copier) eachRow(to schema.Timestamp, visit func(*schema.Row) error) error {
-	return eachPage(c.ctx, c.From, schema.Cursor{}, to, func(page []*schema.Row) error {
-		for _, row := range page {
-			if err := visit(row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // look judges the scope of one row, or notes the row if its policy counts
 // versions.
-func (o *omission) look(row *schema.Row) error {
+func (o *omission) look(row *schema.Visit) error {
 	scope, own := o.scopeOf(row.Table, row.ID)
 	if !own {
 		return nil
@@ -109,7 +96,7 @@ func (o *omission) look(row *schema.Row) error {
 		at := place{row.Table, row.ID}
 		s := o.counts[at]
 		if s == nil || row.Prev != s.last {
-			s = &survivors{first: row, keeps: versions, scope: scope}
+			s = &survivors{first: row.TS, whole: row.Prev == 0, keeps: versions, scope: scope}
 			o.counts[at] = s
 		}
 		s.n++
@@ -145,12 +132,17 @@ func (o *omission) leaves(table schema.TableID, id string) bool {
 
 // eachOwned calls own for each range that a row owns whose document is left
 // out, or is not.
-func (o *omission) eachOwned(row *schema.Row, leftOut bool, own func(place)) {
-	t := o.tables[row.Table]
-	if t == nil || t.Owns == nil || t.Shared || row.Deleted || o.leaves(row.Table, row.ID) != leftOut {
-		return
+func (o *omission) eachOwned(v *schema.Visit, leftOut bool, own func(place)) error {
+	t := o.tables[v.Table]
+	if t == nil || t.Owns == nil || t.Shared || v.Deleted || o.leaves(v.Table, v.ID) != leftOut {
+		return nil
 	}
-	t.Owns(row.ID, row.Value, func(table schema.TableID, prefix string) { own(place{table, prefix}) })
+	value, err := v.Value()
+	if err != nil {
+		return err
+	}
+	t.Owns(v.ID, value, func(table schema.TableID, prefix string) { own(place{table, prefix}) })
+	return nil
 }
 
 func (o *omission) setOwned(owned map[place]bool) {

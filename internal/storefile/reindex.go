@@ -41,13 +41,14 @@ func Reindex(path string, tables []*retention.Table, progress func(at, last sche
 		return err
 	}
 	last, err := session.Last()
-	if err != nil || last == nil {
+	if err != nil || last == 0 {
 		return err
 	}
 	rows := 0
-	return Rebuild(engine, session, defs, func(row *schema.Row) {
+	return Rebuild(engine, session, defs, func(v *schema.Visit) error {
 		if rows++; progress != nil && rows%checkPage == 0 {
-			progress(row.TS, last.TS)
+			progress(v.TS, last)
 		}
+		return nil
 	})
 }

@@ -8,25 +8,32 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// eachPage visits the rows of the log behind a place, up to a moment, in pages
-// that are as long as the rows are short.
-func eachPage(ctx context.Context, s schema.Session, after schema.Cursor, to schema.Timestamp, visit func(page []*schema.Row) error) error {
-	limit := 64
-	for {
-		if err := context.Cause(ctx); err != nil {
+// walkBytes is how much of ids and values, whether they are read or not, lies
+// between the ends of a read transaction: what it takes to copy it is how long
+// the write-ahead log cannot start afresh.
+const walkBytes = 16 << 20
+
+// eachRow visits the rows of the log behind a place, up to a moment, in read
+// transactions of checkPage rows or walkBytes.
+func eachRow(ctx context.Context, s schema.Session, after schema.Cursor, to schema.Timestamp, visit func(*schema.Visit) error) error {
+	for done := false; !done; {
+		err := context.Cause(ctx)
+		if err != nil {
 			return err
 		}
-		page, err := s.Log(nil, after, to, limit)
-		if err != nil || len(page) == 0 {
+		bytes := 0
+		after, done, err = s.Walk(after, to, checkPage, func(v *schema.Visit) (bool, error) {
+			if bytes >= walkBytes {
+				return false, nil
+			}
+			bytes += len(v.ID) + v.ValueBytes
+			return true, visit(v)
+		})
+		if err != nil {
 			return err
 		}
-		if err := visit(page); err != nil {
-			return err
-		}
-		end := page[len(page)-1]
-		after = schema.Cursor{TS: end.TS, Table: end.Table, ID: end.ID}
-		limit = min(max(copyBytes*len(page)/bytesIn(page), 1), maxCopyPage)
 	}
+	return nil
 }
 
 // readRecords reads what retention is set to now.
@@ -59,16 +66,15 @@ func eachRecord(s schema.Session, cat Catalog, visit func(*schema.Row) error) er
 	if err := eachMerged(s, table.ID, visit); err != nil {
 		return err
 	}
-	return eachPage(context.Background(), s, schema.Cursor{TS: watermark + 1}, schema.MaxTimestamp, func(page []*schema.Row) error {
-		for _, row := range page {
-			if row.Table != table.ID {
-				continue
-			}
-			if err := visit(row); err != nil {
-				return err
-			}
+	return eachRow(context.Background(), s, schema.Cursor{TS: watermark + 1}, schema.MaxTimestamp, func(v *schema.Visit) error {
+		if v.Table != table.ID {
+			return nil
 		}
-		return nil
+		row, err := v.Copy()
+		if err != nil {
+			return err
+		}
+		return visit(row)
 	})
 }
 

@@ -68,7 +68,9 @@ func testNoTransaction(t *testing.T, open Open) {
 	must(t, a.Rollback())
 	last, err := session(t, e).Last()
 	must(t, err)
-	wantRow(t, "newest row of an empty log", last, nil)
+	if last != 0 {
+		t.Errorf("newest row of an empty log: got %d, want 0", last)
+	}
 }
 
 // testSession reads before, within and after a read transaction while rows
