@@ -96,11 +96,13 @@ func loadStore(s *Store) error {
 	if err != nil {
 		return err
 	}
-	watermark, err := index.ReadWatermark(session)
+	merged, err := index.ReadMerged(session)
 	if err != nil {
 		return err
 	}
+	watermark := merged.Watermark
 	s.tail = index.NewTail(watermark)
+	s.tail.Resume(merged.Merging)
 	s.head = reader.NewHead(reader.Options{Engine: s.engine, Tail: s.tail, Budget: s.opts.Memory})
 	if last == 0 || known == 0 {
 		for _, t := range s.tables {
@@ -120,7 +122,7 @@ func loadStore(s *Store) error {
 		return err
 	}
 	s.writer = writer.New(writer.Options{
-		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.state.Oldest()),
+		Engine: s.engine, State: s.head, Tail: s.tail, Newest: max(newest, s.state.Oldest(), merged.UpTo()), Tables: defs.Indexes(),
 		Durability: s.opts.Durability, Now: s.opts.Now, Logger: s.opts.Logger,
 		MaxQueue: s.opts.MaxQueue, TailEntries: s.opts.TailEntries, TailBytes: s.opts.tailBytes(),
 		WALMaxBytes: s.opts.WALMaxBytes, LockWait: s.opts.LockWait,
@@ -214,7 +216,7 @@ func replayLog(s *Store, session schema.Session, defs storefile.Definitions, wat
 	}
 	r := index.Replayer{Tables: defs.Indexes(), Session: session, Tail: s.tail, Counts: counts, Row: s.head.Warm}
 	if !s.opts.ReadOnly {
-		r.Full = storefile.MergeWhenFull(s.engine.Appender(), s.tail, counts)
+		r.Full = storefile.MergeWhenFull(s.engine.Appender(), s.tail, defs.Indexes(), counts)
 	}
 	newest, err := r.Run(watermark)
 	if err != nil {

@@ -197,7 +197,7 @@ func (st *story) indexes() string {
 			break
 		}
 		st.must(st.store.writer.Maintain(context.Background(), func(a schema.Appender) error {
-			return storefile.MergeAll(a, st.store.tail, st.store.head.Counts())
+			return storefile.MergeAll(a, st.store.tail, nil, st.store.head.Counts())
 		}))
 	}
 	session, err := st.store.engine.Session()

@@ -122,7 +122,7 @@ func BenchmarkScanTail(b *testing.B) {
 }
 
 // nothing is a file that takes anything.
-type nothing struct{}
+type nothing struct{ noRanges }
 
 func (nothing) Merge([]schema.Entry) error     { return nil }
 func (nothing) Remerge([]schema.Entry) error   { return nil }
@@ -138,7 +138,7 @@ func BenchmarkMergeSlices(b *testing.B) {
 			for range b.N {
 				tail := NewTail(0)
 				fillBench(tail, keys, entries)
-				m := NewMerger(tail)
+				m := NewMerger(tail, nil)
 				m.Start(Counts{})
 				begun := time.Now()
 				for m.Active() {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/firndb/firn/internal/invariant"
 	"github.com/firndb/firn/schema"
@@ -27,12 +29,20 @@ type Sink interface {
 	Merge([]schema.Entry) error
 	Remerge([]schema.Entry) error
 	SetGlobal(key, json string) error
+
+	SetFences([]schema.Fence) error
+	DropFences(schema.KeyRange) error
+	Fences(dst []schema.Fence, r schema.KeyRange, from string, limit int) ([]schema.Fence, error)
+	Keys(dst []schema.Entry, r schema.KeyRange, limit int) (entries []schema.Entry, rest schema.KeyRange, done bool, err error)
 }
 
 // Merger moves a frozen run into the file. Its position advances only when
 // the caller says that a slice was committed, so a slice that failed is
 // written again. After a restart entries are written that an interrupted merge
 // may have written before: that is slower, and harmless.
+//
+// With the entries it keeps the fences. What an interrupted merge has written
+// is in the fences, too: from the file the tail knows how far that had come.
 //
 // A Merger belongs to the writer's goroutine.
 type Merger struct {
@@ -43,10 +53,18 @@ type Merger struct {
 	slice  []schema.Entry   // those of them that were written last
 	newest schema.Timestamp // of what has been committed
 	last   bool             // the slice in hand is the run's last
+
+	fences  fencing
+	walk    int       // see settleKeys
+	before  []Reached // what interrupted merges have written, as of the start
+	merging []Reached // what the file says once the slice in hand is in it
 }
 
-// NewMerger makes a merger of the tail's runs.
-func NewMerger(tail *Tail) *Merger { return &Merger{tail: tail} }
+// NewMerger makes a merger of the tail's runs. tables are those that fences are
+// kept for: all that the store has.
+func NewMerger(tail *Tail, tables map[schema.TableID]*Table) *Merger {
+	return &Merger{tail: tail, fences: fencing{tables: tables}, walk: settleKeys}
+}
 
 // Start freezes the tail for a merge; counts are the live documents at this
 // moment, and are not kept by reference. False if there is nothing to do.
@@ -56,6 +74,7 @@ func (m *Merger) Start(counts Counts) bool {
 		return false
 	}
 	m.counts, m.rest, m.newest = counts.clone(), m.tail.Runs().Frozen.merging(), 0
+	m.before = slices.Clone(m.tail.Merging())
 	return true
 }
 
@@ -73,8 +92,19 @@ func (m *Merger) Write(sink Sink, n int) (int, error) {
 	if m.tail.Replayed() {
 		merge = sink.Remerge
 	}
+	m.fences.sure = !m.tail.Replayed()
+	counted, err := m.fences.count(sink, m.slice, m.there)
+	if err != nil {
+		return 0, fmt.Errorf("count %d entries: %w", len(m.slice), err)
+	}
 	if err := merge(m.slice); err != nil {
 		return 0, fmt.Errorf("merge %d entries: %w", len(m.slice), err)
+	}
+	if err := m.fences.settle(sink, m.walk+n); err != nil {
+		return 0, fmt.Errorf("count ranges: %w", err)
+	}
+	if err := m.storeMerging(sink, counted); err != nil {
+		return 0, err
 	}
 	if !m.last {
 		return len(m.slice), nil
@@ -83,6 +113,42 @@ func (m *Merger) Write(sink Sink, n int) (int, error) {
 		return 0, err
 	}
 	return len(m.slice), nil
+}
+
+// settleKeys is how many keys a slice may walk, beside as many as it has
+// entries, to count what nobody has counted: half a millisecond.
+const settleKeys = 1024
+
+// there says whether the file has an entry from a merge that was interrupted.
+func (m *Merger) there(e *schema.Entry) bool {
+	return slices.ContainsFunc(m.before, func(r Reached) bool { return r.has(e) })
+}
+
+// storeMerging notes how far the merge is with the slice in hand. counted says
+// that this matters to who reads fences.
+func (m *Merger) storeMerging(sink Sink, counted bool) error {
+	stored := m.tail.Merging()
+	m.merging = stored
+	switch {
+	case m.last:
+		reached := m.reached()
+		m.merging = slices.DeleteFunc(slices.Clone(m.before), func(r Reached) bool { return r.UpTo <= reached })
+		if len(stored) == 0 {
+			return nil
+		}
+	case !counted:
+		return nil
+	default:
+		end := m.slice[len(m.slice)-1]
+		at := schema.Entry{Index: end.Index, Key: strings.Clone(end.Key), TS: end.TS}
+		now := Reached{m.tail.Runs().Frozen.Newest(), at}
+		m.merging = slices.DeleteFunc(slices.Clone(m.before), func(r Reached) bool { return now.covers(&r) })
+		m.merging = append(m.merging, now)
+	}
+	if err := sink.SetGlobal(MergingGlobal, encodeMerging(m.merging)); err != nil {
+		return fmt.Errorf("store how far the merge is: %w", err)
+	}
+	return nil
 }
 
 // StoreWatermark notes that sink has every entry up to the watermark, and the
@@ -110,9 +176,10 @@ func (m *Merger) reached() schema.Timestamp {
 // Committed says that the slice of the last Write is in the file.
 func (m *Merger) Committed() {
 	m.newest = m.reached()
+	m.tail.Resume(m.merging)
 	if m.last {
 		m.tail.Drop(m.newest)
-		m.rest, m.taken, m.slice, m.last = nil, nil, nil, false
+		m.rest, m.taken, m.slice, m.last, m.before = nil, nil, nil, false, nil
 		return
 	}
 	m.taken = m.taken[:copy(m.taken, m.taken[len(m.slice):])]

@@ -16,6 +16,7 @@ import (
 
 // sink is a file that may refuse.
 type sink struct {
+	noRanges
 	merged  []schema.Entry
 	again   int // slices that may be there already
 	globals map[string]string
@@ -43,6 +44,20 @@ func (s *sink) SetGlobal(key, json string) error {
 	return s.fail
 }
 
+// noRanges is the part of a sink that has no fences and no keys.
+type noRanges struct{}
+
+func (noRanges) SetFences([]schema.Fence) error   { return nil }
+func (noRanges) DropFences(schema.KeyRange) error { return nil }
+
+func (noRanges) Fences(dst []schema.Fence, _ schema.KeyRange, _ string, _ int) ([]schema.Fence, error) {
+	return dst, nil
+}
+
+func (noRanges) Keys(dst []schema.Entry, r schema.KeyRange, _ int) ([]schema.Entry, schema.KeyRange, bool, error) {
+	return dst, r, true, nil
+}
+
 var errDisk = errors.New("disk is on fire")
 
 // filledTail has n entries, the last at timestamp n.
@@ -57,7 +72,7 @@ func filledTail(n int) *Tail {
 func TestMergeWritesEverythingOnceInOrder(t *testing.T) {
 	for _, n := range []int{1, 3, 4, 5, 10, 11} {
 		tail, s := filledTail(10), newSink()
-		m := NewMerger(tail)
+		m := NewMerger(tail, nil)
 		if m.Active() || !m.Start(nil) || !m.Active() || m.Start(nil) {
 			t.Fatal("a merge starts once")
 		}
@@ -87,7 +102,7 @@ func TestMergeWritesEverythingOnceInOrder(t *testing.T) {
 func TestFailedSliceIsWrittenAgain(t *testing.T) {
 	for _, refuse := range []string{"", CountsGlobal, WatermarkGlobal} {
 		tail, m := filledTail(10), (*Merger)(nil)
-		m = NewMerger(tail)
+		m = NewMerger(tail, nil)
 		m.Start(Counts{})
 		var committed []schema.Entry
 		for attempt := 0; m.Active(); attempt++ {
@@ -121,7 +136,7 @@ func TestFailedSliceIsWrittenAgain(t *testing.T) {
 func TestRunsOutliveTheirMerge(t *testing.T) {
 	tail, s := filledTail(10), newSink()
 	before := tail.Runs()
-	m := NewMerger(tail)
+	m := NewMerger(tail, nil)
 	m.Start(nil)
 	during := tail.Runs()
 	tail.Insert([]schema.Entry{{Index: schema.ByID(1), TS: 11, Key: "new"}})
@@ -156,7 +171,7 @@ func TestWatermarkIsACommit(t *testing.T) {
 		failed := []schema.Entry{{Index: schema.ByID(1), TS: 11, Key: "00"}, {Index: schema.ByID(1), TS: 12, Key: "zz"}}
 		tail.Insert(failed)
 		tail.Remove(failed)
-		m := NewMerger(tail)
+		m := NewMerger(tail, nil)
 		for m.Start(nil); m.Active(); m.Committed() {
 			if _, err := m.Write(s, n); err != nil {
 				t.Fatal(err)
@@ -173,7 +188,7 @@ func TestCountsAreThoseOfTheStart(t *testing.T) {
 	counts := Counts{}
 	counts.Add(3, "a", 2)
 	tail, s := filledTail(3), newSink()
-	m := NewMerger(tail)
+	m := NewMerger(tail, nil)
 	m.Start(counts)
 	counts.Add(3, "a", 5)
 	counts.Add(4, "b", 1)
@@ -271,7 +286,7 @@ func readCounts(s schema.Session) error { _, err := ReadCounts(s); return err }
 func TestReplayedEntriesAreMergedAgain(t *testing.T) {
 	tail, s := filledTail(10), newSink()
 	tail.replayed.Store(4)
-	m := NewMerger(tail)
+	m := NewMerger(tail, nil)
 	for round, want := range []int{4, 0} { // slices of 3, 3, 3 and 1
 		s.again = 0
 		if !m.Start(nil) {

@@ -113,7 +113,7 @@ func TestReplayMergesOnTheWay(t *testing.T) {
 	tail, counts := NewTail(0), Counts{}
 	merges := 0
 	merge := func(upTo schema.Timestamp) error {
-		m := NewMerger(tail)
+		m := NewMerger(tail, nil)
 		if random.IntN(5) > 0 || !m.Start(counts) {
 			return nil
 		}

@@ -29,6 +29,7 @@ type Run struct {
 	small  []part
 	large  []part
 	count  int
+	newest schema.Timestamp // of all entries that were ever inserted
 
 	filters []filter         // of the large parts' keys, in their order
 	known   growing          // of the keys of all of them
@@ -60,6 +61,7 @@ func (r *Run) insert(entries []schema.Entry, again bool) {
 	}
 	for i := range entries {
 		e := &entries[i]
+		r.newest = max(r.newest, e.TS)
 		if again || e.Index.Number() > 0 {
 			if equal := r.equal(e); equal != nil {
 				r.replace(equal, e)
@@ -239,6 +241,14 @@ func (r *Run) merging() *merging {
 
 // parts are all sorted parts, the oldest first.
 func (r *Run) parts() []part { return slices.Concat(r.large, r.small) }
+
+// Newest is the newest timestamp of what was inserted, also of what was taken
+// back: no entry is newer, and none of a later transaction is as old.
+func (r *Run) Newest() schema.Timestamp {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.newest
+}
 
 // Len is the number of entries.
 func (r *Run) Len() int { return r.Size().Entries }

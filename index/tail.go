@@ -23,6 +23,9 @@ type Tail struct {
 	// replayed is the newest timestamp of what was read from the log on open:
 	// entries up to it may be in the file, from a merge that did not end.
 	replayed atomic.Int64
+
+	// merging is how far merges came that have not ended, as the file says.
+	merging []Reached
 }
 
 // NewTail makes a tail for a store whose indexes hold everything up to the
@@ -53,6 +56,13 @@ func (t *Tail) Watermark() schema.Timestamp { return schema.Timestamp(t.merged.L
 // Replayed says whether entries that are yet to be merged were read from the
 // log, so that the file may have them.
 func (t *Tail) Replayed() bool { return t.replayed.Load() > t.merged.Load() }
+
+// Resume says how far merges came that have not ended, by what the file says.
+// It belongs to the writer, as Merging does.
+func (t *Tail) Resume(merging []Reached) { t.merging = merging }
+
+// Merging is how far merges came that have not ended.
+func (t *Tail) Merging() []Reached { return t.merging }
 
 // Insert adds the entries of the newest transaction to the active run.
 func (t *Tail) Insert(entries []schema.Entry) { t.active.insert(entries, false) }

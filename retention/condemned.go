@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
 // condemned is a batch of versions that are to be deleted in the next slices.
@@ -15,10 +17,13 @@ import (
 //   - entries: versions whose entries by id go, in the order of the index.
 //   - rows: versions whose rows go; in the order of the index too, and in that
 //     of the log once no entry is left.
+//   - ranges: those that lose what is current, and so their fences. They go in
+//     each slice: a merge between two of them may have counted the range anew.
 type condemned struct {
 	keys    []schema.Entry
 	entries []version
 	rows    []version
+	ranges  []schema.KeyRange
 }
 
 // version names a version of a document.
@@ -68,6 +73,11 @@ func (b *condemned) empty() bool { return len(b.keys)+len(b.rows) == 0 }
 // versions that are found by their entries: each goes in one transaction with
 // its own.
 func (b *condemned) delete(a schema.Appender, step int, until time.Time, whole bool) (err error) {
+	for _, r := range b.ranges {
+		if err := a.DropFences(r); err != nil {
+			return err
+		}
+	}
 	indexed := len(b.keys)+len(b.entries) > 0
 	for first := true; err == nil && !b.empty() && (first || !time.Now().After(until)); first = false {
 		switch {
@@ -94,6 +104,20 @@ func (b *condemned) delete(a schema.Appender, step int, until time.Time, whole b
 		}
 	}
 	return err
+}
+
+// uncount adds the range of a key that loses what is current.
+func (b *condemned) uncount(t *Table, x schema.IndexID, key string) {
+	n, ok := tuple.PrefixLen(key, t.PrefixOf(x))
+	if !ok || n == 0 {
+		return
+	}
+	for _, r := range b.ranges {
+		if r.Index == x && r.From == key[:n] {
+			return
+		}
+	}
+	b.ranges = append(b.ranges, index.PrefixRange(x, key[:n]))
 }
 
 func entriesOf(versions []version) []schema.Entry {

@@ -207,6 +207,7 @@ func (j *judge) condemnKeys(t *Table, row *schema.Row, batch *condemned) {
 	for _, d := range j.derived[1:] {
 		d.TS = schema.MaxTimestamp // also the entry that ended it
 		batch.keys = append(batch.keys, d)
+		batch.uncount(t, d.Index, d.Key)
 	}
 }
 

@@ -66,6 +66,7 @@ func (w *pass) orphanPage(j *judge, t *Table, o orphan, after schema.Entry) (ent
 				continue
 			}
 			b.rows = append(b.rows, version{t.ID, e.TS, e.Key})
+			b.uncount(t, e.Index, e.Key)
 			if len(t.Indexes) > 0 && !e.Deleted {
 				row, err := s.Row(t.ID, e.Key, e.TS)
 				if err != nil {

@@ -100,7 +100,8 @@ type Options struct {
 	Engine schema.Engine
 	State  State
 	Tail   *index.Tail
-	Newest schema.Timestamp // of the log; every commit is later
+	Tables map[schema.TableID]*index.Table // those whose ranges are counted when the tail is merged
+	Newest schema.Timestamp                // of the log; every commit is later
 
 	Durability Durability
 	Now        func() time.Time
@@ -207,7 +208,7 @@ func New(o Options) *Writer {
 		app:    o.Engine.Appender(),
 		clock:  NewClock(o.Now, o.Newest),
 		queue:  newQueue(o.MaxQueue),
-		merger: index.NewMerger(o.Tail),
+		merger: index.NewMerger(o.Tail, o.Tables),
 		wal:    newWAL(o.WALMaxBytes),
 	}
 }

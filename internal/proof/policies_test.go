@@ -316,7 +316,7 @@ func (l *lab) forget(table, id string, versions ...firn.Timestamp) {
 			break
 		}
 		if err := inside.Of(l.Store).Writer.Maintain(l.Context(), func(a schema.Appender) error {
-			return storefile.MergeAll(a, inside.Of(l.Store).Tail, inside.Of(l.Store).Head.Counts())
+			return storefile.MergeAll(a, inside.Of(l.Store).Tail, nil, inside.Of(l.Store).Head.Counts())
 		}); err != nil {
 			l.Fatal(err)
 		}

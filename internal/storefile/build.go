@@ -13,27 +13,30 @@ import (
 func Rebuild(engine schema.Engine, session schema.Session, defs Definitions, row func(*schema.Visit) error) error {
 	app := engine.Appender()
 	err := Transact(app, func(a schema.Appender) error {
-		return errors.Join(a.DropIndexes(), a.SetGlobal(index.WatermarkGlobal, "0"), a.SetGlobal(index.CountsGlobal, "{}"))
+		return errors.Join(a.DropIndexes(), a.SetGlobal(index.WatermarkGlobal, "0"), a.SetGlobal(index.CountsGlobal, "{}"), a.SetGlobal(index.MergingGlobal, "[]"))
 	})
 	if err != nil {
 		return fmt.Errorf("drop indexes: %w", err)
 	}
 	tail, counts := index.NewTail(0), index.Counts{}
 	r := index.Replayer{Tables: defs.Indexes(), Session: session, Tail: tail, Counts: counts, Row: row, Fresh: true}
-	r.Full = MergeWhenFull(app, tail, counts)
+	r.Full = MergeWhenFull(app, tail, nil, counts) // the ranges are counted when all is there
 	if _, err := r.Run(0); err != nil {
 		return err
 	}
-	return MergeAll(app, tail, counts)
+	if err := MergeAll(app, tail, nil, counts); err != nil {
+		return err
+	}
+	return buildFences(app, session, defs.Indexes())
 }
 
 // MergeWhenFull keeps the tail bounded while a log is replayed.
-func MergeWhenFull(app schema.Appender, tail *index.Tail, counts index.Counts) func(schema.Timestamp) error {
+func MergeWhenFull(app schema.Appender, tail *index.Tail, tables map[schema.TableID]*index.Table, counts index.Counts) func(schema.Timestamp) error {
 	return func(schema.Timestamp) error {
 		if active, _ := tail.Size(); active.Entries < maxTail {
 			return nil
 		}
-		return MergeAll(app, tail, counts)
+		return MergeAll(app, tail, tables, counts)
 	}
 }
 
@@ -44,9 +47,9 @@ const maxTail = 1 << 20
 // waits.
 const rebuildSlice = 1 << 14
 
-// MergeAll merges the tail into the file.
-func MergeAll(app schema.Appender, tail *index.Tail, counts index.Counts) error {
-	m := index.NewMerger(tail)
+// MergeAll merges the tail into the file. Fences are kept for tables.
+func MergeAll(app schema.Appender, tail *index.Tail, tables map[schema.TableID]*index.Table, counts index.Counts) error {
+	m := index.NewMerger(tail, tables)
 	if !m.Start(counts) {
 		return nil
 	}

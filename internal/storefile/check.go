@@ -14,7 +14,7 @@ import (
 )
 
 // Check examines the store at path, which may be in use: the file's own
-// integrity, every entry of an index against the log, the chain of versions
+// integrity, every entry of an index against the log, the counts of ranges, the chain of versions
 // of every document, that the log has no row that the indexes lack, and that
 // the author of each version is there. Each problem is reported as one line;
 // their number is returned. The error is for a store that cannot be examined.
@@ -62,6 +62,7 @@ type checker struct {
 	forgotten schema.Timestamp // what was current after it is there
 	merged    int              // entries by id up to the watermark
 	last      schema.Entry     // the entry before the present one
+	fences    fenceChecker     // of its index
 
 	authors schema.TableID        // their table
 	named   map[int64]*schema.Row // the first row by each author
@@ -142,8 +143,9 @@ func (c *checker) author(row *schema.Row) {
 	c.there[number] = true
 }
 
-// indexes looks every entry up in the log.
+// indexes looks every entry up in the log, and counts the keys of each fence.
 func (c *checker) indexes() error {
+	c.fences.problem = c.problem
 	var page []schema.Entry
 	for {
 		var err error
@@ -151,18 +153,36 @@ func (c *checker) indexes() error {
 			return err
 		}
 		if len(page) == 0 {
+			c.fences.end()
 			return nil
 		}
 		if err := c.page(len(page)); err != nil {
 			return err
 		}
 		for _, e := range page {
+			if err := c.fence(e); err != nil {
+				return err
+			}
 			if err := c.entry(e); err != nil {
 				return err
 			}
 			c.last = e
 		}
 	}
+}
+
+// fence shows an entry to the fences of its index.
+func (c *checker) fence(e schema.Entry) error {
+	if e.Index != c.last.Index {
+		c.fences.end()
+		fences, err := c.s.Fences(nil, schema.KeyRange{Index: e.Index}, "", 0)
+		if err != nil {
+			return err
+		}
+		c.fences.begin(fences)
+	}
+	c.fences.entry(&e)
+	return nil
 }
 
 func (c *checker) entry(e schema.Entry) error {

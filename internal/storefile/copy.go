@@ -336,7 +336,9 @@ func (c *copier) entries() error {
 			counted[t.ID] = t.Prefix
 		}
 	}
+	b := index.FenceBuilder{Tables: c.origin.catalog.Readable(c.Tables).Indexes()}
 	var page, kept []schema.Entry
+	var fences []schema.Fence
 	var after, last schema.Entry // last of those that were kept
 	count := func() {
 		prefix, ok := counted[last.Index.Table()]
@@ -357,9 +359,9 @@ func (c *copier) entries() error {
 		}
 		if len(page) == 0 {
 			count()
-			return nil
+			return c.append(0, 0, func(a schema.Appender) error { return a.SetFences(b.End(nil)) })
 		}
-		kept = kept[:0]
+		kept, fences = kept[:0], fences[:0]
 		bytes := 0
 		for _, e := range page {
 			if e.TS > c.upTo() || c.left.leaves(e.Index.Table(), e.Document()) {
@@ -371,9 +373,10 @@ func (c *copier) entries() error {
 			}
 			kept, last, c.merged = append(kept, e), e, max(c.merged, e.TS)
 			bytes += entryBytes
+			fences = b.Add(fences, &e)
 		}
 		after = page[len(page)-1]
-		if err := c.append(bytes, len(kept), func(a schema.Appender) error { return a.Merge(kept) }); err != nil {
+		if err := c.append(bytes, len(kept), func(a schema.Appender) error { return errors.Join(a.Merge(kept), a.SetFences(fences)) }); err != nil {
 			return err
 		}
 	}
