@@ -25,9 +25,12 @@ func (s *SQLite) connect(r role) (*sqlite.Conn, error) {
 	case r == writer:
 		flags |= sqlite.OpenCreate
 	}
-	name := s.path
-	if s.opts.VFS != "" {
-		name = vfsURI(s.path, s.opts.VFS)
+	name, vfs := s.path, s.opts.VFS
+	if r == writer {
+		vfs = s.gather.Name()
+	}
+	if vfs != "" {
+		name = vfsURI(s.path, vfs)
 		flags |= sqlite.OpenURI
 	}
 	conn, err := sqlite.OpenConn(name, flags)

@@ -60,15 +60,19 @@ VALUES `
 )
 
 func (in *inserter) prepare(conn *sqlite.Conn, head string, columns int) error {
-	tuple := "(?" + strings.Repeat(", ?", columns-1) + ")"
 	for _, n := range insertSizes {
-		stmt, err := conn.Prepare(head + tuple + strings.Repeat(", "+tuple, n-1))
+		stmt, err := conn.Prepare(insertSQL(head, columns, n))
 		if err != nil {
 			return err
 		}
 		in.sizes = append(in.sizes, sized{stmt: stmt, bindings: make([]binding, n)})
 	}
 	return nil
+}
+
+func insertSQL(head string, columns, rows int) string {
+	tuple := "(?" + strings.Repeat(", ?", columns-1) + ")"
+	return head + tuple + strings.Repeat(", "+tuple, rows-1)
 }
 
 func (in *inserter) rows(rows []*Row) error {

@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"zombiezen.com/go/sqlite"
+
+	"github.com/firndb/firn/internal/gathervfs"
 )
 
 // minSQLite is the first version without the WAL-reset bug: in older ones a
@@ -121,7 +123,10 @@ func interrupted(path string, header []byte) bool {
 	return err == nil && journal.Size() > 0 && len(bytes.Trim(header, "\x00")) == 0
 }
 
-func (s *SQLite) openWritable() error {
+func (s *SQLite) openWritable() (err error) {
+	if s.gather, err = gathervfs.Over(s.opts.VFS); err != nil {
+		return err
+	}
 	conn, err := s.connect(writer)
 	if err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"zombiezen.com/go/sqlite"
+
+	"github.com/firndb/firn/internal/gathervfs"
 )
 
 // SQLite is the engine on one SQLite file. It has one write connection, one
@@ -22,6 +24,8 @@ type SQLite struct {
 	opts Options
 	lock *fileLock // nil when read only
 	app  *appender
+
+	gather *gathervfs.VFS // of the write connection, over opts.VFS; nil when read only
 
 	inode *inode // the database file; nil until it is there
 	walID fileID // the write-ahead log's file; zero when read only
@@ -155,7 +159,7 @@ func (s *SQLite) release() error {
 	if s.displaced() {
 		// These connections are left open for good: what they would move, and
 		// the files that they would delete, belong to somebody else.
-		s.checkpointer, s.app = nil, nil
+		s.checkpointer, s.app, s.gather = nil, nil, nil
 	}
 	s.checkpointing.Lock()
 	if s.checkpointer != nil {
@@ -163,9 +167,13 @@ func (s *SQLite) release() error {
 		s.checkpointer = nil
 	}
 	s.checkpointing.Unlock()
+	closed := true
 	if s.app != nil {
-		errs = append(errs, s.app.close())
+		err := s.app.close()
+		closed = err == nil
+		errs = append(errs, err)
 	}
+	s.releaseVFS(closed)
 	s.syncing.Lock()
 	if s.wal != nil {
 		errs = append(errs, s.wal.Close())
@@ -181,6 +189,15 @@ func (s *SQLite) release() error {
 		s.lock = nil
 	}
 	return errors.Join(errs...)
+}
+
+// releaseVFS takes the write connection's file system away, unless that could
+// not be closed and still uses it.
+func (s *SQLite) releaseVFS(closed bool) {
+	if s.gather != nil && closed {
+		s.gather.Unregister()
+		s.gather = nil
+	}
 }
 
 func vfsURI(path, vfs string) string {

@@ -50,6 +50,7 @@ var levels = map[string]int{
 // other internal packages may import internal ones.
 var leaves = map[string]bool{
 	"internal/crashvfs":  true,
+	"internal/gathervfs": true,
 	"internal/invariant": true,
 	"internal/race":      true,
 	"internal/script":    true,
@@ -148,9 +149,9 @@ func foreign(dir string) bool {
 }
 
 // knowsSQL reports whether dir may speak to SQLite: schema is the only
-// package with statements, and crashvfs stands between SQLite and the disk.
+// package with statements, and two stand between SQLite and the disk.
 func knowsSQL(dir string) bool {
-	return dir == "schema" || strings.HasPrefix(dir, "schema/") || dir == "internal/crashvfs"
+	return dir == "schema" || strings.HasPrefix(dir, "schema/") || dir == "internal/crashvfs" || dir == "internal/gathervfs"
 }
 
 // engineImports reports imports of SQLite above schema.
