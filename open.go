@@ -61,6 +61,7 @@ func startStore(s *Store) {
 		return
 	}
 	s.run.Go(func() error { return s.writer.Run(ctx) })
+	s.run.Go(func() error { return s.head.Learn(ctx) })
 	if !s.opts.CompactByHand {
 		s.run.Go(func() error { return s.compactor.Run(ctx) })
 	}

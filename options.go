@@ -38,7 +38,8 @@ type Options struct {
 
 	// Memory is the budget in bytes for documents and ranges kept in memory: 0
 	// is 256 MiB, negative is none. What else the store takes (page caches, the
-	// tail of the index) is about half as much again, at least 32 MiB.
+	// tail of the index, a filter of ids) is about half as much again, at least
+	// 32 MiB.
 	Memory int64
 
 	// ReadOnly opens an existing store as it is now, also while another process

@@ -20,9 +20,9 @@ import (
 
 // Store is an open store. It is safe for concurrent use.
 //
-// Open starts its goroutines: the writer and its helpers, and the compactor.
-// Close stops and joins them; every write that was
-// accepted is answered first.
+// Open starts its goroutines: the writer and its helpers, the compactor, and
+// one that learns which ids there are. Close stops and joins them; every write
+// that was accepted is answered first.
 type Store struct {
 	opts        Options
 	engine      *schema.SQLite

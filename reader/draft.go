@@ -81,7 +81,7 @@ func (h *Head) lookUp(v *View, t *index.Table, id []byte, live bool) (*cell, *sc
 	if ok {
 		return nil, row, nil
 	}
-	row, err := v.cold(t, string(id))
+	row, err := v.cold(t, id)
 	return nil, row, err
 }
 
@@ -132,6 +132,9 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 	} else {
 		l.hold(dt, at, change{table: d.table, row: row, old: old})
 		h.tail.Insert(l.entries[from:])
+		if old == nil {
+			h.learning.known.Add(row.Table, row.ID)
+		}
 	}
 	h.stageRanges(d.table, row, l.entries[from:])
 	return true, nil

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"sync"
 
 	"github.com/firndb/firn/index"
@@ -31,6 +32,8 @@ type Head struct {
 	docs   docs
 	ranges ranges
 	counts counts
+
+	learning learning // which ids there ever were
 
 	staged staged
 	adopts chan adoption // ranges that readers have loaded; see adopt.go
@@ -63,6 +66,7 @@ func NewHead(o Options) *Head {
 		idle:   make(chan schema.Session, maxIdleSessions),
 	}
 	h.staged.layers[1].number = 1
+	h.learning.init(o.Tail, h.budget)
 	return h
 }
 
@@ -133,6 +137,10 @@ func (h *Head) Counts() index.Counts {
 	defer h.mu.RUnlock()
 	return h.counts.now
 }
+
+// Learn lets views and transactions know which ids were never written, from
+// when that is worth it, until ctx ends. It reads the file with long pauses.
+func (h *Head) Learn(ctx context.Context) error { return h.learning.run(ctx, h) }
 
 // Close closes the idle read sessions, and from now on those that views
 // return.

@@ -127,14 +127,18 @@ func (v *View) newest(t *index.Table, id []byte, live bool) (*schema.Row, error)
 	if row, ok := v.head.find(t, id, v.at, live); ok {
 		return row, nil
 	}
-	return v.cold(t, string(id))
+	return v.cold(t, id)
 }
 
 // cold looks a document up in the tail and the file; nil if it is in neither.
-func (v *View) cold(t *index.Table, id string) (*schema.Row, error) {
+func (v *View) cold(t *index.Table, key []byte) (*schema.Row, error) {
+	if v.head.learning.known.New(t.ID, key) {
+		return nil, nil // nor was it ever
+	}
 	if v.hot {
 		return nil, ErrCold
 	}
+	id := string(key)
 	row, err := v.coldRow(t, id)
 	if err != nil {
 		return nil, fmt.Errorf("read %q in %s at %d: %w", id, t.Name, v.at, err)
@@ -157,7 +161,11 @@ func (v *View) coldRow(t *index.Table, id string) (*schema.Row, error) {
 		return nil, err
 	}
 	if !ok {
-		return s.Get(t.ID, id, v.at)
+		row, err := s.Get(t.ID, id, v.at)
+		if row == nil && err == nil && (v.present || v.tx) {
+			v.head.learning.missed()
+		}
+		return row, err
 	}
 	row, err := s.Row(t.ID, id, e.TS)
 	if row == nil && err == nil {

@@ -66,6 +66,15 @@ func (x IndexID) Table() TableID { return TableID(x >> 8) }
 // Number is the index's number in its table; 0 is the index by id.
 func (x IndexID) Number() int { return int(x & 0xff) }
 
+// Behind is the least id that the file has behind all that belongs to x: ids
+// are in the order of their bytes. more is false if there can be none.
+func (x IndexID) Behind() (next IndexID, more bool) {
+	if x < 1<<24 {
+		return x << 8, true // x and a zero byte
+	}
+	return x + 1, x+1 != 0
+}
+
 // Row is one version of one document: one row of the log.
 //
 // A Row is immutable once it has been handed over, Value included: the same
