@@ -74,6 +74,7 @@ func (f *mainFile) close(tls *libc.TLS, file uintptr) int32 {
 type logFile struct {
 	replaced
 	tls    *libc.TLS // the connection's
+	buffer uintptr   // gatherBytes, not of the Go heap: the file system below is C
 	frames gatherer
 
 	closes    func(tls *libc.TLS, file uintptr) int32
@@ -87,16 +88,13 @@ type logFile struct {
 func (f *logFile) opened(tls *libc.TLS, file uintptr) {
 	m := f.replace(file)
 	f.tls = tls
-	f.frames = gatherer{put: f.put, buf: f.frames.buf[:0]}
-	if f.frames.buf == nil {
-		f.frames.buf = make([]byte, 0, gatherBytes)
-	}
+	f.frames = gatherer{put: f.put, buf: unsafe.Slice(at[byte](f.buffer), gatherBytes)[:0]}
 	f.closes, f.reads, f.writes, f.truncates, f.syncs, f.sizes = f.close, f.read, f.write, f.truncate, f.sync, f.size
 	m.FxClose, m.FxRead, m.FxWrite = pointer(f.closes), pointer(f.reads), pointer(f.writes)
 	m.FxTruncate, m.FxSync, m.FxFileSize = pointer(f.truncates), pointer(f.syncs), pointer(f.sizes)
 }
 
-// put writes below. data does not move: it is in the heap or SQLite's.
+// put writes below. data is the buffer's or SQLite's.
 func (f *logFile) put(data []byte, offset int64) int32 {
 	xWrite := function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](f.below.FxWrite)
 	return xWrite(f.tls, f.file, uintptr(unsafe.Pointer(unsafe.SliceData(data))), int32(len(data)), offset)

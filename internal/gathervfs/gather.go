@@ -39,7 +39,7 @@ const frameHeaderBytes = 24
 type gatherer struct {
 	put func(data []byte, offset int64) int32 // writes below, and returns SQLite's code
 
-	buf     []byte // gathered
+	buf     []byte // gathered; never more than gatherBytes, which it has room for
 	start   int64  // its offset in the log
 	written int64  // the end of what the transaction has put
 	page    bool   // the next write is the page of a header that is gathered

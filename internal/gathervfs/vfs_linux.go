@@ -73,7 +73,8 @@ func (v *VFS) register(base string) (err error) {
 	}
 	v.vfs = libc.Xcalloc(v.tls, 1, types.Size_t(unsafe.Sizeof(sqlite3.Tsqlite3_vfs{})))
 	v.main.methods, v.log.methods = v.newMethods(), v.newMethods()
-	if v.vfs == 0 || v.main.methods == 0 || v.log.methods == 0 {
+	v.log.buffer = libc.Xmalloc(v.tls, gatherBytes)
+	if v.vfs == 0 || v.main.methods == 0 || v.log.methods == 0 || v.log.buffer == 0 {
 		return errNoMemory
 	}
 	v.fill()
@@ -105,7 +106,7 @@ func (v *VFS) find(base string) (uintptr, error) {
 }
 
 func (v *VFS) free() {
-	for _, p := range []uintptr{v.cName, v.vfs, v.main.methods, v.log.methods} {
+	for _, p := range []uintptr{v.cName, v.vfs, v.main.methods, v.log.methods, v.log.buffer} {
 		if p != 0 {
 			libc.Xfree(v.tls, p)
 		}
