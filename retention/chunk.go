@@ -15,10 +15,9 @@ type chunk struct {
 	judge
 	to      schema.Timestamp     // nothing that was replaced after it is condemned
 	session schema.Session       // of the page at hand
-	page    int                  // rows to read at once
 	walked  int64                // rows that were read
 	counted map[documentKey]bool // documents whose versions were counted
-	last    []*schema.Row        // the commit that commitAt has read
+	trims   []trimmed            // what the commits at hand let go, see count.go
 }
 
 // A chunk of the log is judged before what it condemns is deleted. The longer
@@ -32,23 +31,28 @@ const (
 	// is lost if the walk ends in the middle.
 	chunkWalk = 1 << 20
 
-	// pageBytes is about how much of the log is in memory at once.
-	pageBytes            = 4 << 20
-	firstPage, largePage = 64, 4096 // rows
+	// chunkBytes bounds the ids of what is condemned, where they are long.
+	chunkBytes = 32 << 20
+
+	// pageRows and pageBytes are about how much of the log lies between the ends
+	// of a read transaction: ids, and values that are read. A page has whole
+	// commits.
+	pageRows  = 4096
+	pageBytes = 4 << 20
 )
 
 // newChunk is the stretch of the log behind from, up to to at most. alone says
 // that everything has the pass's policy.
 func (w *pass) newChunk(from, to schema.Timestamp, alone bool) *chunk {
-	ch := &chunk{w: w, to: to, page: firstPage}
+	ch := &chunk{w: w, to: to}
 	ch.judge = judge{
 		table: w.c.opts.Table, alone: alone, counts: w.policy.Versions > 0, from: from, shared: w.passedByAll(),
 		mine: func(scope Scope) bool {
 			p, _ := w.c.opts.State.Effective(scope)
 			return p == w.policy
 		},
-		past: func(t schema.TableID, id string, ts schema.Timestamp) (*schema.Row, error) {
-			return ch.session.Row(t, id, ts)
+		past: func(t schema.TableID, id string, ts schema.Timestamp) (*known, error) {
+			return ch.table(t).peek(ch.session, &ch.deriver, id, ts)
 		},
 	}
 	return ch
@@ -59,7 +63,7 @@ func (w *pass) newChunk(from, to schema.Timestamp, alone bool) *chunk {
 func (ch *chunk) walk() (end schema.Timestamp, err error) {
 	w, sizes := ch.w, ch.w.c.sizes
 	defer func() { w.report.Walked += ch.walked }()
-	for end = ch.from; end < ch.to && len(ch.batch.rows) < sizes.chunkRows && ch.walked < sizes.chunkWalk; {
+	for end = ch.from; end < ch.to && !ch.full() && ch.walked < sizes.chunkWalk; {
 		if err := w.ctx.Err(); err != nil {
 			return end, err
 		}
@@ -83,6 +87,11 @@ func (ch *chunk) walk() (end schema.Timestamp, err error) {
 	return end, nil
 }
 
+// full says that enough is condemned.
+func (ch *chunk) full() bool {
+	return len(ch.batch.rows) >= ch.w.c.sizes.chunkRows || ch.batch.idBytes >= chunkBytes
+}
+
 // errFull ends a chunk that has condemned enough.
 var errFull = errors.New("retention: chunk is full")
 
@@ -92,14 +101,16 @@ func (ch *chunk) commits(from schema.Timestamp) (end schema.Timestamp, err error
 	if err != nil {
 		return from, err
 	}
-	look := ch.commit
-	if ch.w.counting {
-		look = ch.countCommit
-	}
 	ch.walked += int64(len(rows))
+	if ch.w.counting {
+		if err := ch.countCommits(rows); err != nil {
+			return from, err
+		}
+		return end, nil
+	}
 	for len(rows) > 0 {
 		n := commitLength(rows)
-		if err := look(rows[:n]); err != nil {
+		if err := ch.commit(rows[:n]); err != nil {
 			return rows[0].TS - 1, err
 		}
 		rows = rows[n:]
@@ -108,37 +119,34 @@ func (ch *chunk) commits(from schema.Timestamp) (end schema.Timestamp, err error
 }
 
 // readCommits reads whole commits behind from.
-func (ch *chunk) readCommits(from schema.Timestamp) (rows []*schema.Row, end schema.Timestamp, err error) {
-	for ; ; ch.page *= 2 {
-		if rows, err = ch.session.Log(nil, behind(from), ch.to, ch.page); err != nil {
-			return nil, 0, err
+func (ch *chunk) readCommits(from schema.Timestamp) (rows []*known, end schema.Timestamp, err error) {
+	bytes, last := 0, schema.Timestamp(0)
+	_, done, err := ch.session.Walk(behind(from), ch.to, 0, func(v *schema.Visit) (bool, error) {
+		if len(rows) > 0 && v.TS != last && (len(rows) >= ch.w.c.sizes.pageRows || bytes >= pageBytes) {
+			return false, nil
 		}
-		if len(rows) < ch.page {
-			return rows, ch.to, nil
+		t := ch.table(v.Table)
+		row, err := t.see(&ch.deriver, v)
+		if err != nil {
+			return false, err
 		}
-		last := rows[len(rows)-1].TS
-		whole := len(rows)
-		for whole > 0 && rows[whole-1].TS == last {
-			whole--
+		if bytes += row.bytes(); t.tells() {
+			bytes += v.ValueBytes
 		}
-		if whole > 0 {
-			ch.page = pageFor(rows)
-			return rows[:whole], rows[whole-1].TS, nil
-		}
+		rows, last = append(rows, row), v.TS
+		return true, nil
+	})
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case done:
+		return rows, ch.to, nil
 	}
-}
-
-// pageFor is how many rows like these make a page.
-func pageFor(rows []*schema.Row) int {
-	size := 0
-	for _, row := range rows {
-		size += len(row.ID) + len(row.Value) + 1
-	}
-	return min(max(pageBytes/(size/len(rows)+1), 1), largePage)
+	return rows, last, nil
 }
 
 // commitLength is how many of the rows are of the first commit.
-func commitLength(rows []*schema.Row) int {
+func commitLength(rows []*known) int {
 	n := 1
 	for n < len(rows) && rows[n].TS == rows[0].TS {
 		n++

@@ -24,6 +24,12 @@ type condemned struct {
 	entries []version
 	rows    []version
 	ranges  []schema.KeyRange
+	idBytes int // of rows and keys
+}
+
+func (b *condemned) add(v version) {
+	b.rows = append(b.rows, v)
+	b.idBytes += len(v.id)
 }
 
 // version names a version of a document.

@@ -50,7 +50,10 @@ func (c *Compactor) forgetUnlessSuspended(ctx context.Context, id schema.TableID
 			if err != nil || len(newest) == 0 {
 				return err
 			}
-			return ch.trim(t, document, newest[0].TS, true)
+			if err := ch.trim(t, document, newest[0].TS, true); err != nil {
+				return err
+			}
+			return ch.judgeTrims()
 		})
 		if more = err == errFull; err != nil && !more {
 			return w.report, err

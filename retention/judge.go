@@ -7,7 +7,7 @@ import (
 
 // past looks up one version of a document; nil if it is not there, any more or
 // at all.
-type past func(t schema.TableID, id string, ts schema.Timestamp) (*schema.Row, error)
+type past func(t schema.TableID, id string, ts schema.Timestamp) (*known, error)
 
 // judge condemns what commits have replaced, for one policy and one stretch of
 // the log. It is shown the commits in their order, each once, and collects its
@@ -50,7 +50,7 @@ type verdict struct {
 }
 
 // commit judges the rows of one commit, as far as the policy holds for them.
-func (j *judge) commit(rows []*schema.Row) error {
+func (j *judge) commit(rows []*known) error {
 	o, err := j.ownership(rows)
 	if err != nil {
 		return err
@@ -74,24 +74,18 @@ func (j *judge) commit(rows []*schema.Row) error {
 }
 
 // commitOf judges one commit for one document alone: the document's row, and
-// the rows of what it owned. keepTombstone keeps the document's row.
-func (j *judge) commitOf(rows []*schema.Row, t *Table, id string, keepTombstone bool) error {
-	o, err := j.ownership(rows)
-	if err != nil {
-		return err
-	}
-	owner := owner{t.scope(id), t.Shared}
-	for i, row := range rows {
-		its := j.table(row.Table)
-		main := row.Table == t.ID && row.ID == id
-		if main || its.Owned && its.Scope == nil && o.owner(its, row.ID) == owner {
-			if err := j.replace(row, o.before[i], !main || !keepTombstone); err != nil {
-				return err
-			}
+// the rows of what it owned. keepTombstone keeps the document's row. o is what
+// the judge knows of the commit.
+func (j *judge) commitOf(o *ownership, t *Table, id string, keepTombstone bool) error {
+	its := owner{t.scope(id), t.Shared}
+	main, found := o.place(t.ID, id)
+	for _, i := range o.partsOf(its, main) {
+		if err := j.replace(o.rows[i], o.before[i], !found || i != main || !keepTombstone); err != nil {
+			return err
 		}
 	}
 	for _, lost := range o.lost {
-		if lost.owner == owner {
+		if lost.owner == its {
 			j.lost = append(j.lost, lost)
 		}
 	}
@@ -102,7 +96,7 @@ func (j *judge) commitOf(rows []*schema.Row, t *Table, id string, keepTombstone 
 func (j *judge) holdsFor(scope Scope) bool { return j.alone || j.mine(scope) }
 
 // holdsForRow is true for rows whose predecessors the policy decides about.
-func (j *judge) holdsForRow(o *ownership, row *schema.Row) bool {
+func (j *judge) holdsForRow(o *ownership, row *known) bool {
 	return j.alone || j.holdsForOwner(o.owner(j.table(row.Table), row.ID), row.TS)
 }
 
@@ -125,7 +119,7 @@ func (j *judge) holdsForOrphan(t *Table, id string) bool {
 // replace condemns the version that row replaced; and row itself, if it is a
 // tombstone and tombstone allows it. before is the version replaced, where it
 // was needed to find what it owned or its entries.
-func (j *judge) replace(row, before *schema.Row, tombstone bool) error {
+func (j *judge) replace(row, before *known, tombstone bool) error {
 	t := j.table(row.Table)
 	if outlived, err := j.outlived(t, row); outlived || err != nil {
 		return err
@@ -145,7 +139,7 @@ func (j *judge) replace(row, before *schema.Row, tombstone bool) error {
 	if len(t.Indexes) == 0 || before == nil {
 		return nil
 	}
-	j.derived = j.deriver.Derive(j.derived[:0], t.Table, before, row)
+	j.derived = index.DeriveKeys(j.derived[:0], &row.Row, true, before.keys, row.keys)
 	for _, e := range j.derived[1:] {
 		if e.Deleted {
 			j.batch.keys = append(j.batch.keys, e)
@@ -158,7 +152,7 @@ func (j *judge) replace(row, before *schema.Row, tombstone bool) error {
 // commit was passed in an earlier stretch, and skipped if somebody could read
 // there that cannot any more. Were it skipped for good, its predecessors would
 // stay, and be the newest versions once row is gone.
-func (j *judge) replaceSkipped(row *schema.Row) error {
+func (j *judge) replaceSkipped(row *known) error {
 	skipped, err := j.past(row.Table, row.ID, row.Prev)
 	if err != nil || skipped == nil || skipped.Prev == 0 {
 		return err
@@ -174,7 +168,7 @@ func (j *judge) replaceSkipped(row *schema.Row) error {
 // older than the one that row replaced. That happens where a range came from an
 // owner whose policy keeps more. The version replaced, and row, must stay as
 // well: with them gone, the oldest would be taken for the newest.
-func (j *judge) outlived(t *Table, row *schema.Row) (bool, error) {
+func (j *judge) outlived(t *Table, row *known) (bool, error) {
 	if !t.Owned || t.Scope != nil || row.Prev == 0 || j.alone && !j.counts {
 		return false, nil
 	}
@@ -196,14 +190,14 @@ func (j *judge) outlived(t *Table, row *schema.Row) (bool, error) {
 }
 
 // condemn adds a version, and with it its entry by id.
-func (j *judge) condemn(v version) { j.batch.rows = append(j.batch.rows, v) }
+func (j *judge) condemn(v version) { j.batch.add(v) }
 
 // condemnKeys adds the declared entries that a version of an orphan has.
-func (j *judge) condemnKeys(t *Table, row *schema.Row, batch *condemned) {
+func (j *judge) condemnKeys(t *Table, row *known, batch *condemned) {
 	if row == nil {
 		return
 	}
-	j.derived = j.deriver.Derive(j.derived[:0], t.Table, nil, row)
+	j.derived = index.DeriveKeys(j.derived[:0], &row.Row, false, nil, row.keys)
 	for _, d := range j.derived[1:] {
 		d.TS = schema.MaxTimestamp // also the entry that ended it
 		batch.keys = append(batch.keys, d)
@@ -212,8 +206,8 @@ func (j *judge) condemnKeys(t *Table, row *schema.Row, batch *condemned) {
 }
 
 // before is the version that row replaced, where it is needed and still there.
-func (j *judge) before(t *Table, row *schema.Row) (before *schema.Row, err error) {
-	if t.Owns == nil && len(t.Indexes) == 0 {
+func (j *judge) before(t *Table, row *known) (before *known, err error) {
+	if !t.tells() {
 		return nil, nil
 	}
 	if row.Prev != 0 {
@@ -228,17 +222,16 @@ func (j *judge) before(t *Table, row *schema.Row) (before *schema.Row, err error
 // recent has rows of the stretch that may be asked for again: a document that
 // is written often is mostly replaced within a stretch.
 type recent struct {
-	rows map[documentKey]*schema.Row
+	rows map[documentKey]*known
 	size int
 }
 
 // recentBytes bounds what recent keeps; it starts anew when that is reached.
 const recentBytes = 32 << 20
 
-func (r *recent) add(row *schema.Row) {
-	const rowBytes = 200 // beside id and value, with its place in the map
-	if r.size += len(row.ID) + len(row.Value) + rowBytes; r.size > recentBytes || r.rows == nil {
-		r.rows, r.size = map[documentKey]*schema.Row{}, 0
+func (r *recent) add(row *known) {
+	if r.size += row.bytes(); r.size > recentBytes || r.rows == nil {
+		r.rows, r.size = map[documentKey]*known{}, 0
 	}
 	r.rows[documentKey{row.Table, row.ID}] = row
 }

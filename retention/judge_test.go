@@ -76,10 +76,10 @@ func (c *court) sit(call script.Call) {
 	mine, some := call.Args["mine"]
 	c.judge = judge{
 		table: func(id schema.TableID) *Table { return c.tables[id-1] },
-		past: func(t schema.TableID, id string, ts schema.Timestamp) (*schema.Row, error) {
+		past: func(t schema.TableID, id string, ts schema.Timestamp) (*known, error) {
 			for _, row := range c.versions[documentKey{t, id}] {
 				if row.TS == ts {
-					return row, nil
+					return c.known(row), nil
 				}
 			}
 			return nil, nil
@@ -135,15 +135,12 @@ func (c *court) commit(call script.Call) (rows []*schema.Row) {
 
 // judged says what a commit has let go.
 func (c *court) judged(call script.Call) string {
-	rows := c.commit(call)
-	c.judge.verdict = verdict{}
-	var err error
-	if of, one := call.Args["of"]; one {
-		key := c.document(of)
-		err = c.judge.commitOf(rows, c.tables[key.table-1], key.id, call.Has("keep"))
-	} else {
-		err = c.judge.commit(rows)
+	var rows []*known
+	for _, row := range c.commit(call) {
+		rows = append(rows, c.known(row))
 	}
+	c.judge.verdict = verdict{}
+	err := c.look(rows, call)
 	if err != nil {
 		return err.Error()
 	}
@@ -161,6 +158,25 @@ func (c *court) judged(call script.Call) string {
 		return "nothing"
 	}
 	return strings.Join(lines, "\n")
+}
+
+func (c *court) known(row *schema.Row) *known {
+	return c.tables[row.Table-1].know(&c.judge.deriver, row)
+}
+
+// look judges a commit, or what it did to one document.
+func (c *court) look(rows []*known, call script.Call) error {
+	of, one := call.Args["of"]
+	if !one {
+		return c.judge.commit(rows)
+	}
+	o, err := c.judge.ownership(rows)
+	if err != nil {
+		return err
+	}
+	o.index(c.judge.table)
+	key := c.document(of)
+	return c.judge.commitOf(o, c.tables[key.table-1], key.id, call.Has("keep"))
 }
 
 // document is the key of TABLE/ID.

@@ -68,7 +68,7 @@ func (w *pass) orphanPage(j *judge, t *Table, o orphan, after schema.Entry) (ent
 			b.rows = append(b.rows, version{t.ID, e.TS, e.Key})
 			b.uncount(t, e.Index, e.Key)
 			if len(t.Indexes) > 0 && !e.Deleted {
-				row, err := s.Row(t.ID, e.Key, e.TS)
+				row, err := t.peek(s, &j.deriver, e.Key, e.TS)
 				if err != nil {
 					return err
 				}
@@ -78,7 +78,7 @@ func (w *pass) orphanPage(j *judge, t *Table, o orphan, after schema.Entry) (ent
 				continue
 			}
 			last = e.Key
-			row, err := s.Get(t.ID, e.Key, o.ts)
+			row, err := t.peekAt(s, &j.deriver, e.Key, o.ts)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (w *pass) orphanPage(j *judge, t *Table, o orphan, after schema.Entry) (ent
 }
 
 // orphans are the ranges that a version owned when it was lost.
-func (t *Table) orphans(row *schema.Row, ts schema.Timestamp) (lost []orphan) {
+func (t *Table) orphans(row *known, ts schema.Timestamp) (lost []orphan) {
 	var ranges map[owned]owner
 	t.each(row, &ranges)
 	for r, last := range ranges {

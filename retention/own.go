@@ -33,15 +33,19 @@ type orphan struct {
 // ownership is who owns what in one commit. A commit that writes an element
 // also writes the document that owns it, so the owner of each row is in it.
 type ownership struct {
-	before []*schema.Row // for each row, the version that it replaced, where that was needed
+	rows   []*known
+	before []*known // for each row, the version that it replaced, where that was needed
 	owners map[owned]owner
 	lost   []orphan // owned before the commit, and not after it
+
+	places map[documentKey]int // where rows are; made when it is first asked
+	parts  map[owner][]int     // where the rows of documents are that an owner's history has
 }
 
 // ownership looks at the owners among the rows of a commit. A range that goes
 // from one owner to another is not lost.
-func (j *judge) ownership(rows []*schema.Row) (*ownership, error) {
-	o := &ownership{before: make([]*schema.Row, len(rows))}
+func (j *judge) ownership(rows []*known) (*ownership, error) {
+	o := &ownership{rows: rows, before: make([]*known, len(rows))}
 	var had map[owned]owner
 	for i, row := range rows {
 		t := j.table(row.Table)
@@ -51,7 +55,7 @@ func (j *judge) ownership(rows []*schema.Row) (*ownership, error) {
 		}
 		o.before[i] = before
 		if row.Prev == 0 && t.Owns != nil {
-			before = &schema.Row{ID: row.ID} // what the id owned before its first version
+			before = t.owner(&schema.Row{ID: row.ID}) // what the id owned before its first version
 		}
 		t.each(before, &had)
 		t.each(row, &o.owners)
@@ -74,16 +78,52 @@ func (j *judge) ownership(rows []*schema.Row) (*ownership, error) {
 }
 
 // each adds what a version owns to ranges.
-func (t *Table) each(row *schema.Row, ranges *map[owned]owner) {
-	if row == nil || row.Deleted || t.Owns == nil {
+func (t *Table) each(row *known, ranges *map[owned]owner) {
+	if row == nil {
 		return
 	}
-	t.Owns(row.ID, row.Value, func(table schema.TableID, prefix string) {
+	for _, o := range row.owns {
 		if *ranges == nil {
 			*ranges = map[owned]owner{}
 		}
-		(*ranges)[owned{table, prefix}] = owner{t.scope(row.ID), t.Shared}
-	})
+		(*ranges)[o] = owner{t.scope(row.ID), t.Shared}
+	}
+}
+
+// index finds the commit's rows by their documents and owners, once for all
+// documents that the commit is judged for.
+func (o *ownership) index(table func(schema.TableID) *Table) {
+	if o.places != nil {
+		return
+	}
+	o.places, o.parts = make(map[documentKey]int, len(o.rows)), map[owner][]int{}
+	for i, row := range o.rows {
+		o.places[documentKey{row.Table, row.ID}] = i
+		if t := table(row.Table); t.Owned && t.Scope == nil {
+			its := o.owner(t, row.ID)
+			o.parts[its] = append(o.parts[its], i)
+		}
+	}
+}
+
+// place is where a document's row is among those of the commit.
+func (o *ownership) place(table schema.TableID, id string) (i int, found bool) {
+	if i, found = o.places[documentKey{table, id}]; !found {
+		i = -1
+	}
+	return i, found
+}
+
+// partsOf are the places of the rows that belong to an owner and of its own, in
+// order.
+func (o *ownership) partsOf(its owner, main int) []int {
+	parts := o.parts[its]
+	if main < 0 || slices.Contains(parts, main) {
+		return parts
+	}
+	parts = append(slices.Clip(parts), main)
+	slices.Sort(parts)
+	return parts
 }
 
 // owner is whose history a document of the commit is: its own, or that of the

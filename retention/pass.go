@@ -179,6 +179,7 @@ type sizes struct {
 	stepItems             int
 	busySlice, quietSlice time.Duration
 	orphanPage            int
+	pageRows              int
 }
 
-var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage}
+var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage, pageRows}

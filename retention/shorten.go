@@ -81,21 +81,16 @@ func (c *Compactor) oldestHistory(ctx context.Context) (to schema.Timestamp, err
 		from = min(from, *progress.cursor(p, false))
 	}
 	err = c.read(func(s schema.Session) error {
-		cursor := behind(from)
-		for n, size, page := 0, 0, firstPage; n < shortenRows && size < shortenBytes; {
-			rows, err := s.Log(nil, cursor, bound, page)
-			if err != nil || len(rows) == 0 {
-				return err
+		size := 0
+		_, _, err := s.Walk(behind(from), bound, shortenRows, func(v *schema.Visit) (bool, error) {
+			if size >= shortenBytes {
+				return false, nil
 			}
-			last := rows[len(rows)-1]
-			to, cursor = last.TS, schema.Cursor{TS: last.TS, Table: last.Table, ID: last.ID}
-			n += len(rows)
-			for _, row := range rows {
-				size += len(row.ID) + len(row.Value)
-			}
-			page = pageFor(rows)
-		}
-		return ctx.Err()
+			to = v.TS
+			size += len(v.ID) + v.ValueBytes
+			return true, ctx.Err()
+		})
+		return err
 	})
 	return to, err
 }
