@@ -3,7 +3,6 @@ package writer
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/firndb/firn/schema"
 )
@@ -105,9 +104,8 @@ func (w *Writer) commitWith(rows []*schema.Row, slice int) error {
 		if slice == 0 {
 			return nil
 		}
-		began := time.Now()
-		_, err := w.merger.Write(w.app, slice)
-		w.slow.merging += time.Since(began)
+		took, err := writeSlice(w, slice)
+		w.slow.merging += took
 		return err
 	}, func() {
 		w.wal.wrote(pagesOf(rows) + int64(slice))

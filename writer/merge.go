@@ -10,8 +10,7 @@ import (
 
 // A merge is done in slices of entries, one with each group's commit: twice
 // as many as the group has rows, so that a merge ends before the tail has
-// filled again, within bounds that keep the group's latency. Measured: an
-// entry costs 1.5 to 4 µs to merge, the more versions its neighbours have.
+// filled again, but no more than take a bounded time, see pace.
 const (
 	minSlice  = 64
 	maxSlice  = 4096
@@ -21,9 +20,9 @@ const (
 // sliceFor is how many entries to merge along with a group of rows.
 func sliceFor(w *Writer, rows int) int {
 	if tailIsLarge(w) {
-		return maxSlice // the tail has filled again before the merge has ended
+		return w.pace.within(laggingTime)
 	}
-	return min(max(2*rows, minSlice), maxSlice)
+	return min(max(2*rows, minSlice), w.pace.within(sliceTime))
 }
 
 // mergeLags says that the next group's slice is a large one, which no event
@@ -50,11 +49,23 @@ func startMerge(w *Writer) bool {
 	return !w.merger.Active() && w.merger.Start(w.opts.State.Counts())
 }
 
+// writeSlice writes n entries at most, in the transaction that is open, and says
+// how long that took.
+func writeSlice(w *Writer, n int) (time.Duration, error) {
+	began := time.Now()
+	n, err := w.merger.Write(w.app, n)
+	took := time.Since(began)
+	if err == nil {
+		w.pace.took(n, took)
+	}
+	return took, err
+}
+
 // mergeSlice merges in a transaction of its own.
 func mergeSlice(w *Writer, n int) error {
 	w.dirty.Store(true)
 	return w.transact(func() error {
-		_, err := w.merger.Write(w.app, n)
+		_, err := writeSlice(w, n)
 		return err
 	}, func() {
 		w.merger.Committed()

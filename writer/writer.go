@@ -181,6 +181,7 @@ type Writer struct {
 	clock  *Clock
 	queue  *queue
 	merger *index.Merger
+	pace   pace // of merging
 	wal    *wal
 	dirty  atomic.Bool // commits that no fsync has covered yet
 	fatal  atomic.Pointer[error]
