@@ -24,9 +24,9 @@ func openToRead(path string) (*firn.Store, error) {
 	if err := exists(path); err != nil {
 		return nil, err
 	}
-	store, err := firn.Open(path, firn.Options{ReadOnly: true, Tables: keyspace.Tables()})
+	store, err := firn.Open(path, firn.Options{ReadOnly: true, Tables: keyspace.Tables(), Memory: toolMemory})
 	if errors.Is(err, firn.ErrTable) {
-		store, err = firn.Open(path, firn.Options{ReadOnly: true})
+		store, err = firn.Open(path, firn.Options{ReadOnly: true, Memory: toolMemory})
 	}
 	if errors.Is(err, schema.ErrOlder) {
 		return nil, fmt.Errorf("%w (firn check does not convert it, firn serve does)", err)

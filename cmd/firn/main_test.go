@@ -29,7 +29,11 @@ import (
 // makes a store as a program has it, see scriptEmbedder.
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"firn": func() { os.Exit(run()) }})
+	testscript.Main(m, map[string]func(){"firn": func() {
+		code := run()
+		tellPeak()
+		os.Exit(code)
+	}})
 }
 
 func TestScripts(t *testing.T) {

@@ -18,3 +18,7 @@ func boundMemory(documents int64) {
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(2*documents + baseBytes)
 }
+
+// toolMemory is the memory for documents of a command that reads a file once:
+// what it reads it seldom reads again.
+const toolMemory = 16 << 20
