@@ -19,6 +19,12 @@ type Reader interface {
 	// Get is a document's live version; ErrNotFound, bare, if there is none.
 	Get(t *Table, id []byte) (*Document, error)
 
+	// GetInto is Get for who reads much and keeps nothing: what it returns is
+	// into, with the content in the memory of into.Value if that suffices, or a
+	// document that is shared. It is good until into is used again, and must
+	// not be modified.
+	GetInto(t *Table, id []byte, into *Document) (*Document, error)
+
 	// Last is a document's newest version, also when that is a tombstone;
 	// ErrNotFound, bare, if there never was one.
 	Last(t *Table, id []byte) (*Document, error)
@@ -111,11 +117,14 @@ type readAt struct {
 }
 
 // Get implements Reader.
-func (r *readAt) Get(t *Table, id []byte) (*Document, error) {
+func (r *readAt) Get(t *Table, id []byte) (*Document, error) { return r.GetInto(t, id, nil) }
+
+// GetInto implements Reader.
+func (r *readAt) GetInto(t *Table, id []byte, into *Document) (*Document, error) {
 	if err := r.mayRead(t, id); err != nil {
 		return nil, err
 	}
-	return r.view.Get(t.def, id)
+	return r.view.GetInto(t.def, id, into)
 }
 
 // Last implements Reader.

@@ -104,7 +104,7 @@ func loadRange(h *Head, t *index.Table, k rangeKey) (*warmRange, error) {
 func applyStaged(h *Head, undos []undo, s *warmRange, t *index.Table, l *layer) []undo {
 	for _, e := range l.entries {
 		if e.Index == s.key.index && strings.HasPrefix(e.Key, s.key.prefix) {
-			undos = append(undos, stageEntry(s, e, h.stagedRow(t, e.Document(), e.TS)))
+			undos = append(undos, stageEntry(s, e, h.stagedVersion(t, e.Document(), e.TS)))
 		}
 	}
 	return undos

@@ -4,6 +4,8 @@ package reader
 // sees exactly one moment.
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
@@ -116,7 +119,7 @@ type observation struct {
 func TestFillNeverInstallsAnOldVersion(t *testing.T) {
 	const keys, commits, readers = 8, 300, 3
 	seed := seed.Fresh(t)
-	g := newRig(t, (keys-2)*(cellOverhead+20)) // all but two of them fit
+	g := newRig(t, (keys-2)*docBytes(&schema.Row{ID: string(key(0)), Value: []byte("v")})) // all but two of them fit
 	g.slice = 8
 	history := make([][]schema.Timestamp, keys)
 	done := make(chan struct{})
@@ -376,6 +379,71 @@ func (g *rig) shuffleGroups(commits int, rng *rand.Rand) error {
 		case 10:
 			g.merge(-1)
 		}
+	}
+	return nil
+}
+
+// TestDocumentsAreReadWhole lets readers read, into memory that they use
+// again, what is replaced, evicted and moved meanwhile: each value tells its
+// length, and that it is of one version.
+func TestDocumentsAreReadWhole(t *testing.T) {
+	const keys, readers = 64, 3
+	seed := seed.Fresh(t)
+	g := newRig(t, 16<<10)
+	for k := range keys {
+		g.put(plain, key(k), telling(byte(k), k))
+	}
+	done := make(chan struct{})
+	var run errgroup.Group
+	for i := range readers {
+		run.Go(func() error {
+			rng, into := seed.Rand(uint64(i)), new(schema.Row)
+			for {
+				select {
+				case <-done:
+					return nil
+				default:
+				}
+				k := rng.IntN(keys)
+				if err := readWhole(g, key(k), into); err != nil {
+					return fmt.Errorf("key %d: %w", k, err)
+				}
+			}
+		})
+	}
+	rng := seed.Rand(readers)
+	for range race.Lighter(600, 200) {
+		var all []func(tx) error
+		for range 8 {
+			k, n := rng.IntN(keys), rng.IntN(600)
+			all = append(all, func(x tx) error { return x.put(plain, key(k), telling(byte(x.ts), n)) })
+		}
+		g.must(all...)
+	}
+	close(done)
+	if err := run.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// telling is a value that can be told from parts of two: its length, then one
+// byte as often.
+func telling(b byte, n int) string {
+	return string(append(binary.LittleEndian.AppendUint64(nil, uint64(n)), bytes.Repeat([]byte{b}, n)...))
+}
+
+func readWhole(g *rig, id []byte, into *schema.Row) error {
+	v := new(View)
+	v.Reset(g.head, false)
+	defer v.Close()
+	row, err := v.GetInto(plain, id, into)
+	if err != nil {
+		return err
+	}
+	rest := row.Value[8:]
+	if n := binary.LittleEndian.Uint64(row.Value); int(n) != len(rest) || row.ID != string(id) ||
+		len(rest) > 0 && bytes.Count(rest, rest[:1]) != len(rest) {
+		return fmt.Errorf("got %q of %d bytes, %q at %d", row.ID, n, rest, row.TS)
 	}
 	return nil
 }

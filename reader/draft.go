@@ -16,16 +16,13 @@ var ErrEnded = errors.New("firn: used after the function that it was given to")
 // Writing takes the document's place in the head from there. A Draft is a
 // value, and good until its transaction ends.
 //
-// What it remembers is right whatever else the transaction writes:
-//
-//   - old is what was newest when the draft was made. What is newest now is
-//     asked of the cell, which every write of the document goes through.
-//   - cell is nil if the document was nowhere in memory, and it may have been
-//     evicted since. Then the place is looked for again.
+// What it remembers is right whatever else the transaction writes: old is what
+// was newest when the draft was made, and what is newest now is that, or has
+// been staged since.
 type Draft struct {
 	table  *index.Table
 	id     string
-	cell   *cell
+	hash   uint32
 	old    *schema.Row
 	serial uint64 // of the transaction
 }
@@ -40,16 +37,22 @@ func (d *Draft) ID() string { return d.id }
 // Edit looks a document up in order to write it. v is the view that
 // transactions read through.
 func (v *View) Edit(t *index.Table, id []byte) (Draft, error) {
-	s, row, err := v.head.lookUp(v, t, id, false)
+	s := &v.head.staged
+	into := s.olds.row()
+	hash := v.head.docs.hash(t.ID, textOf(id))
+	row, err := v.head.lookUp(v, hash, t, id, false, into)
 	if err != nil {
 		return Draft{}, err
 	}
-	d := Draft{table: t, cell: s, serial: v.head.staged.serial}
-	if row == nil {
-		d.id = string(id) // a copy: the caller's id may change before it writes
-		return d, nil
+	d := Draft{table: t, hash: hash, old: known(row), serial: s.serial}
+	if row == nil || row == into {
+		d.id = s.olds.id(textOf(id)) // a copy: the caller's id may change before it writes
+	} else {
+		d.id = row.ID
 	}
-	d.id, d.old = row.ID, known(row)
+	if d.old == into {
+		s.olds.keep(d.id)
+	}
 	return d, nil
 }
 
@@ -61,36 +64,29 @@ func known(row *schema.Row) *schema.Row {
 	return row
 }
 
-// lookUp is what a transaction sees of a document, and the cell that it was
-// found in, if it was. The row is nil, or has no timestamp, if there is
-// nothing; or, if only a live version is asked for, perhaps if it is dead.
-func (h *Head) lookUp(v *View, t *index.Table, id []byte, live bool) (*cell, *schema.Row, error) {
-	dt := h.lockTable(t.ID)
-	if s := dt.cell(string(id)); s != nil {
-		row := h.staged.newest(s)
-		h.mu.RUnlock()
-		s.touch()
-		return s, row, nil
+// lookUp is what a transaction sees of a document, in into as docs.row says.
+// The row is nil, or has no timestamp, if there is nothing; or, if only a live
+// version is asked for, perhaps if it is dead.
+func (h *Head) lookUp(v *View, hash uint32, t *index.Table, id []byte, live bool, into *schema.Row) (*schema.Row, error) {
+	if row := h.staged.newest(hash, t.ID, textOf(id)); row != nil {
+		return row, nil
 	}
-	if dt.complete {
+	h.mu.RLock()
+	slot, absent := h.docs.find(hash, t.ID, textOf(id))
+	if slot != 0 {
+		row := h.docs.row(slot, into)
 		h.mu.RUnlock()
-		return nil, nil, nil
+		return row, nil
 	}
-	row, ok := h.findInRange(t, id, v.at, live)
+	var row *schema.Row
+	if !absent {
+		row, absent = h.findInRange(t, id, v.at, live)
+	}
 	h.mu.RUnlock()
-	if ok {
-		return nil, row, nil
+	if absent {
+		return row, nil
 	}
-	row, err := v.cold(t, id)
-	return nil, row, err
-}
-
-// newest is what the next transaction sees of the document in a cell.
-func (s *staged) newest(at *cell) *schema.Row {
-	if at.change != 0 {
-		return s.change(at.change).row
-	}
-	return at.row
+	return v.cold(t, id)
 }
 
 // Stage makes doc the newest version of a draft's document: its content,
@@ -104,9 +100,10 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 	if d.serial != s.serial {
 		return false, ErrEnded
 	}
-	dt := h.lockTable(d.table.ID)
-	defer h.mu.RUnlock() // a function that derives keys may panic
-	at, old := h.place(dt, &d)
+	old := d.old
+	if row := s.newest(d.hash, d.table.ID, d.id); row != nil {
+		old = row
+	}
 	if doc.Deleted && (old == nil || old.Deleted) {
 		return false, nil
 	}
@@ -127,10 +124,10 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 		return false, err
 	}
 	if again {
-		s.change(at.change).row = row
+		l.find(d.hash, d.table.ID, d.id).row = row
 		h.tail.Replace(l.entries[from:])
 	} else {
-		l.hold(dt, at, change{table: d.table, row: row, old: old})
+		l.add(change{table: d.table, hash: d.hash, row: row, old: old})
 		h.tail.Insert(l.entries[from:])
 		if old == nil {
 			h.learning.known.Add(row.Table, row.ID)
@@ -138,19 +135,6 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 	}
 	h.stageRanges(d.table, row, l.entries[from:])
 	return true, nil
-}
-
-// place is where a draft's document is now, nil if it has no cell, and what is
-// newest of it. mu is held.
-func (h *Head) place(dt *docTable, d *Draft) (at *cell, old *schema.Row) {
-	at = d.cell
-	if at == nil || at.pos < 0 && at.change == 0 {
-		at = dt.cell(d.id)
-	}
-	if at == nil {
-		return nil, d.old
-	}
-	return at, known(h.staged.newest(at))
 }
 
 // derive adds the entries that a row has in the indexes.
@@ -166,17 +150,4 @@ func (s *staged) derive(t *index.Table, old, row *schema.Row) error {
 		}
 	}
 	return nil
-}
-
-// hold notes a change in the cell of its document, which stays where it is
-// until the change is published or undone. A document that has none gets a
-// cell of its own.
-func (l *layer) hold(dt *docTable, at *cell, c change) {
-	if at == nil {
-		at = &cell{pos: outside}
-		l.grow(dt)[c.row.ID] = at
-	}
-	c.cell, c.prior = at, at.change
-	at.change = l.id(len(l.changes))
-	l.changes = append(l.changes, c)
 }

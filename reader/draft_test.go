@@ -72,9 +72,9 @@ func TestDraftsOutliveEviction(t *testing.T) {
 	}
 }
 
-// TestStagedDocumentsAreNotEvicted: nothing fits, and yet the hand comes to
-// rest.
-func TestStagedDocumentsAreNotEvicted(t *testing.T) {
+// TestStagedDocumentsOutliveEviction: what was published of them may go
+// meanwhile.
+func TestStagedDocumentsOutliveEviction(t *testing.T) {
 	g := newRig(t, 1<<20)
 	for n := range 10 {
 		g.put(plain, fmt.Append(nil, n), "old")
@@ -85,13 +85,24 @@ func TestStagedDocumentsAreNotEvicted(t *testing.T) {
 			err = errors.Join(err, x.put(plain, fmt.Append(nil, n), "new"))
 		}
 		g.evict()
-		if got := g.head.Size().Documents; got != 5 {
-			t.Errorf("documents that stay: got %d, want 5", got)
+		if size := g.head.Size(); size.Documents != 0 || size.Bytes != 0 {
+			t.Errorf("after eviction: got %+v, want nothing", size)
+		}
+		for n := range 10 {
+			want := "old"
+			if n < 5 {
+				want = "new"
+			}
+			if row, err := x.view.Get(plain, fmt.Append(nil, n)); err != nil || string(row.Value) != want {
+				t.Errorf("document %d in the transaction: got %v, %v, want %s", n, row, err, want)
+			}
 		}
 		return err
 	})
-	g.evict()
-	if size := g.head.Size(); size.Documents != 0 || size.Bytes != 0 {
-		t.Errorf("after the group: got %+v, want nothing", size)
+	g.engine.refuse.Store(true)
+	for n := range 5 {
+		if row, err := g.view().Get(plain, fmt.Append(nil, n)); err != nil || string(row.Value) != "new" {
+			t.Errorf("document %d in the head: got %v, %v, want new", n, row, err)
+		}
 	}
 }

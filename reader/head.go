@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"sync"
+	"unsafe"
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
@@ -59,13 +60,12 @@ func NewHead(o Options) *Head {
 		engine: o.Engine,
 		tail:   o.Tail,
 		budget: max(o.Budget, 0),
-		docs:   newDocs(),
+		docs:   newDocs(max(o.Budget, 0)),
 		ranges: newRanges(),
 		counts: newCounts(nil),
 		adopts: make(chan adoption, maxAdoptions), // a full channel drops the offer
 		idle:   make(chan schema.Session, maxIdleSessions),
 	}
-	h.staged.layers[1].number = 1
 	h.learning.init(o.Tail, h.budget)
 	return h
 }
@@ -75,7 +75,7 @@ func NewHead(o Options) *Head {
 func (h *Head) Assume(t schema.TableID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.docs.table(t).complete = h.budget > 0
+	h.docs.setComplete(t, h.budget > 0)
 }
 
 // Warm puts a row of the log into the head while the store opens; rows come
@@ -87,17 +87,26 @@ func (h *Head) Warm(v *schema.Visit) error {
 	if h.budget == 0 {
 		return nil
 	}
-	if int64(len(v.ID)+v.ValueBytes)+cellOverhead > h.budget/largestShare {
-		h.docs.forget(&v.Row)
+	if int64(len(v.ID)+v.ValueBytes)+entryHeader+slotBytes > h.budget/largestShare {
+		h.docs.forget(h.docs.hash(v.Table, v.ID), &v.Row)
 		return nil
 	}
 	row, err := v.Copy()
 	if err != nil {
 		return err
 	}
-	h.docs.put(row)
+	h.keepLocked(h.docs.hash(row.Table, row.ID), row)
 	h.docs.shrink(h.budget)
 	return nil
+}
+
+// keepLocked keeps the newest version of a document, unless it is too large.
+func (h *Head) keepLocked(hash uint32, row *schema.Row) {
+	if docBytes(row) > h.budget/largestShare {
+		h.docs.forget(hash, row)
+		return
+	}
+	h.docs.put(hash, row)
 }
 
 // Opened says that the log has been replayed: up to newest, with these live
@@ -127,7 +136,7 @@ type Size struct {
 func (h *Head) Size() Size {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return Size{len(h.docs.ring), len(h.ranges.byKey), h.docs.bytes + h.ranges.bytes}
+	return Size{h.docs.number, len(h.ranges.byKey), h.docs.bytes() + h.ranges.bytes}
 }
 
 // Counts is the live documents per prefix as of the newest published
@@ -143,10 +152,11 @@ func (h *Head) Counts() index.Counts {
 func (h *Head) Learn(ctx context.Context) error { return h.learning.run(ctx, h) }
 
 // Close closes the idle read sessions, and from now on those that views
-// return.
+// return, and gives the memory of the documents back.
 func (h *Head) Close() error {
 	h.mu.Lock()
 	h.closed = true
+	h.docs.release()
 	h.mu.Unlock()
 	var first error
 	for {
@@ -163,21 +173,44 @@ func (h *Head) Close() error {
 
 // find is the version of a document that a view at at sees, if the head can
 // tell: ok says that it can, and then a nil row means that there is none. live
-// says that a tombstone is not asked for: ranges do not have them.
-func (h *Head) find(t *index.Table, id []byte, at schema.Timestamp, live bool) (row *schema.Row, ok bool) {
+// says that a tombstone is not asked for: ranges do not have them. into is
+// what docs.row says.
+func (h *Head) find(t *index.Table, id []byte, at schema.Timestamp, live bool, into *schema.Row) (row *schema.Row, ok bool) {
+	hash := h.docs.hash(t.ID, textOf(id))
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	row, absent := h.docs.find(t.ID, id)
-	if row != nil {
-		if row.TS == 0 {
-			return nil, true
-		}
-		return row, row.TS <= at
-	}
+	slot, absent := h.docs.find(hash, t.ID, textOf(id))
 	if absent {
 		return nil, true
 	}
-	return h.findInRange(t, id, at, live)
+	if slot == 0 {
+		return h.findInRange(t, id, at, live)
+	}
+	switch ts := h.docs.ts(slot); {
+	case ts == 0:
+		return nil, true
+	case ts > at:
+		return nil, false
+	}
+	return h.docs.row(slot, into), true
+}
+
+// findVersion is the version of a document of exactly ts; nil if the head does
+// not have it.
+func (h *Head) findVersion(t *index.Table, id string, ts schema.Timestamp) *schema.Row {
+	hash := h.docs.hash(t.ID, id)
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if slot, _ := h.docs.find(hash, t.ID, id); slot != 0 {
+		if h.docs.ts(slot) == ts {
+			return h.docs.row(slot, nil)
+		}
+		return nil
+	}
+	if row, ok := h.findInRange(t, []byte(id), ts, false); ok && row.TS == ts {
+		return row
+	}
+	return nil
 }
 
 // findInRange is find for what is in the range of its id only.
@@ -189,30 +222,22 @@ func (h *Head) findInRange(t *index.Table, id []byte, at schema.Timestamp, live 
 	return row, ok && (live || row != nil)
 }
 
-// lockTable locks mu shared, and is the documents of a table.
-func (h *Head) lockTable(t schema.TableID) *docTable {
-	h.mu.RLock()
-	dt := h.docs.tables[t]
-	if dt == nil {
-		h.mu.RUnlock()
-		h.mu.Lock()
-		dt = h.docs.table(t)
-		h.mu.Unlock()
-		h.mu.RLock()
-	}
-	return dt
-}
+// textOf is id as a string, without a copy: for what is only looked at.
+func textOf(id []byte) string { return unsafe.String(unsafe.SliceData(id), len(id)) }
 
 // fill offers what a view at at read from the file as the newest version of a
 // document; a row with no timestamp says that there is none, see absent. It is
 // taken unless a newer one may exist: the tail knows of every version since
 // at, as long as it was not merged since.
 func (h *Head) fill(row *schema.Row, at schema.Timestamp) {
-	if h.budget == 0 || cellBytes(row) > h.budget/largestShare {
+	if h.budget == 0 || docBytes(row) > h.budget/largestShare {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
 	if at == schema.MaxTimestamp { // a transaction: nobody else writes
 		h.docs.fill(row)
 		h.shrinkLocked()

@@ -8,13 +8,15 @@ import (
 // layer is what the transactions of one group have staged, which is published
 // or undone together. A transaction that fails is undone alone, while its
 // layer is the running one.
+//
+// Changes are found by the hashes of their documents: each is in a list with
+// others whose hashes end alike, the newest first.
 type layer struct {
-	number  changeID // which of the two it is
 	changes []change
+	heads   []int32        // of the lists, by the end of the hash; changes count from 1
 	entries []schema.Entry // derived from all changes, in order; also in the tail
 	undos   []undo
 	adopted []*warmRange  // ranges that a transaction of the group loaded
-	grown   []*docTable   // tables that have a fresh of this layer
 	rows    []*schema.Row // of a sealed layer
 
 	pictures []picture // of a sealed layer: the ranges that it touches, with nothing that came later
@@ -23,23 +25,65 @@ type layer struct {
 // change is one staged row.
 type change struct {
 	table *index.Table
-	cell  *cell
+	hash  uint32
+	prior int32 // in the list
 	row   *schema.Row
 	old   *schema.Row // the version before this transaction; nil if none
-	prior changeID    // what the cell's change was before: an earlier transaction's
 }
 
-// changeID is where a change is: its layer in the lowest bit, above it its
-// place there, counted from 1. 0 is no change.
-type changeID int32
+// minHeads is the least number of lists, a power of two.
+const minHeads = 256
 
-func (n changeID) layer() changeID { return n & 1 }
+func (l *layer) head(hash uint32) *int32 { return &l.heads[hash&uint32(len(l.heads)-1)] }
 
-// id is that of the layer's i-th change.
-func (l *layer) id(i int) changeID { return changeID(i+1)<<1 | l.number }
+// find is the newest change of a document, nil if it has none.
+func (l *layer) find(hash uint32, t schema.TableID, id string) *change {
+	if len(l.changes) == 0 {
+		return nil
+	}
+	for at := *l.head(hash); at != 0; {
+		c := &l.changes[at-1]
+		if c.hash == hash && c.row.Table == t && c.row.ID == id {
+			return c
+		}
+		at = c.prior
+	}
+	return nil
+}
 
-// change is the change that a cell leads to.
-func (s *staged) change(n changeID) *change { return &s.layers[n.layer()].changes[n>>1-1] }
+// version is a document's version of exactly ts, nil if it is not here.
+func (l *layer) version(hash uint32, t schema.TableID, id string, ts schema.Timestamp) *schema.Row {
+	if len(l.changes) == 0 {
+		return nil
+	}
+	for at := *l.head(hash); at != 0; at = l.changes[at-1].prior {
+		if row := l.changes[at-1].row; row.TS == ts && row.Table == t && row.ID == id {
+			return row
+		}
+	}
+	return nil
+}
+
+// add notes a change.
+func (l *layer) add(c change) {
+	l.changes = append(l.changes, c)
+	first := len(l.changes) - 1
+	if len(l.changes) > len(l.heads) {
+		l.heads = make([]int32, max(2*len(l.heads), minHeads))
+		first = 0
+	}
+	for i := first; i < len(l.changes); i++ {
+		head := l.head(l.changes[i].hash)
+		l.changes[i].prior, *head = *head, int32(i+1)
+	}
+}
+
+// unlist takes the newest changes out of their lists, from one on.
+func (l *layer) unlist(from int) {
+	for i := len(l.changes) - 1; i >= from; i-- {
+		*l.head(l.changes[i].hash) = l.changes[i].prior
+	}
+}
 
 // mark is a point in a layer to go back to.
 type mark struct{ changes, entries, undos, adopted int }
@@ -52,17 +96,6 @@ func (l *layer) mark() mark {
 func (l *layer) cut(m mark) {
 	l.changes, l.entries = l.changes[:m.changes], l.entries[:m.entries]
 	l.undos, l.adopted = l.undos[:m.undos], l.adopted[:m.adopted]
-}
-
-// grow is the documents of a table that are staged in the layer and had no
-// cell.
-func (l *layer) grow(dt *docTable) map[string]*cell {
-	fresh := &dt.fresh[l.number]
-	if *fresh == nil {
-		*fresh = map[string]*cell{}
-		l.grown = append(l.grown, dt)
-	}
-	return *fresh
 }
 
 // seal gathers the layer's rows, and keeps its ranges as they are.
@@ -82,24 +115,9 @@ func (l *layer) seal() {
 // between groups.
 const maxScratch = 1 << 14
 
-// maxFresh is how many documents a table's fresh may have had to be used
-// again: emptying a map takes time for all the room that it has.
-const maxFresh = 512
-
 // clear makes the layer empty.
 func (l *layer) clear() {
-	grown := l.grown[:0]
-	for _, dt := range l.grown {
-		fresh := &dt.fresh[l.number]
-		if len(*fresh) > maxFresh {
-			*fresh = nil
-			continue
-		}
-		clear(*fresh)
-		grown = append(grown, dt)
-	}
-	clear(l.grown[len(grown):])
-	l.grown = grown
+	l.unlist(0)
 	clear(l.changes)
 	clear(l.entries)
 	clear(l.undos)
@@ -107,7 +125,7 @@ func (l *layer) clear() {
 	clear(l.rows)
 	clear(l.pictures)
 	if cap(l.changes) > maxScratch {
-		*l = layer{number: l.number, grown: l.grown}
+		*l = layer{}
 		return
 	}
 	l.cut(mark{})

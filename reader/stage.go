@@ -11,22 +11,32 @@ import (
 // the transactions after them, and to no view. It is two layers (layer.go):
 // what is running lies on what is sealed, which is being committed.
 //
-//   - The cell of a staged document leads to its newest change. It is in a
-//     fresh of its table if the document had no cell, and among the head's
-//     documents otherwise, where it is not evicted; never in both.
+//   - A document's newest change is the newest in the running layer, or in the
+//     sealed one if that has none. What is published of it may be evicted.
 //   - Seal, Publish and Abandon are called between two transactions, except
 //     that Abandon may end one.
 type staged struct {
 	layers  [2]layer
-	now     changeID // the layer that runs: 0 or 1; the other one is sealed
-	begun   mark     // of the running transaction
-	serial  uint64   // of the running transaction
-	view    *View    // what transactions read through; its session is open while they run
+	now     int    // the layer that runs: 0 or 1; the other one is sealed
+	begun   mark   // of the running transaction
+	serial  uint64 // of the running transaction
+	view    *View  // what transactions read through; its session is open while they run
 	deriver index.Deriver
+	olds    olds // what drafts have looked up
 }
 
 func (s *staged) running() *layer { return &s.layers[s.now] }
 func (s *staged) sealed() *layer  { return &s.layers[1-s.now] }
+
+// newest is the newest staged version of a document, nil if there is none.
+func (s *staged) newest(hash uint32, t schema.TableID, id string) *schema.Row {
+	for _, l := range [...]*layer{s.running(), s.sealed()} {
+		if c := l.find(hash, t, id); c != nil {
+			return c.row
+		}
+	}
+	return nil
+}
 
 // Lock begins a group: until Unlock its caller is the only one who stages,
 // publishes or adopts.
@@ -62,19 +72,9 @@ func (h *Head) Offered() bool { return len(h.adopts) > 0 }
 // stagedVersion is a document's version of exactly ts that a transaction has
 // staged; nil if none has.
 func (h *Head) stagedVersion(t *index.Table, id string, ts schema.Timestamp) *schema.Row {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.stagedRow(t, id, ts)
-}
-
-// stagedRow is stagedVersion for who holds mu.
-func (h *Head) stagedRow(t *index.Table, id string, ts schema.Timestamp) *schema.Row {
-	at := h.docs.cell(t.ID, id)
-	if at == nil {
-		return nil
-	}
-	for n := at.change; n != 0; n = h.staged.change(n).prior {
-		if row := h.staged.change(n).row; row.TS == ts {
+	hash := h.docs.hash(t.ID, id)
+	for i := range h.staged.layers {
+		if row := h.staged.layers[i].version(hash, t.ID, id, ts); row != nil {
 			return row
 		}
 	}
@@ -82,8 +82,10 @@ func (h *Head) stagedRow(t *index.Table, id string, ts schema.Timestamp) *schema
 }
 
 // stageRanges brings the ordered ranges that are here up to date with a row
-// and its entries. mu is held.
+// and its entries.
 func (h *Head) stageRanges(t *index.Table, row *schema.Row, entries []schema.Entry) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
 	if len(h.ranges.byKey) == 0 {
 		return
 	}
@@ -126,7 +128,7 @@ func (h *Head) rollback(l *layer, m mark) {
 	for i := len(l.undos) - 1; i >= m.undos; i-- {
 		l.undos[i].apply()
 	}
-	undoChanges(h, l, m.changes)
+	l.unlist(m.changes)
 	if len(l.entries) > m.entries {
 		h.tail.Remove(l.entries[m.entries:])
 	}
@@ -134,19 +136,6 @@ func (h *Head) rollback(l *layer, m mark) {
 		dropAdopted(h, l.adopted[m.adopted:])
 	}
 	l.cut(m)
-}
-
-// undoChanges makes the cells lead to what they did before a change.
-func undoChanges(h *Head, l *layer, from int) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	for i := len(l.changes) - 1; i >= from; i-- {
-		c := &l.changes[i]
-		c.cell.change = c.prior
-		if c.prior == 0 && c.cell.pos < 0 {
-			delete(h.docs.tables[c.row.Table].fresh[l.number], c.row.ID)
-		}
-	}
 }
 
 // dropAdopted drops the ranges that a failed transaction has loaded: what
@@ -199,9 +188,8 @@ func (h *Head) publishLocked(l *layer) {
 	last := l.changes[len(l.changes)-1].row.TS
 	for i := range l.changes {
 		c := &l.changes[i]
-		if c.cell.change == l.id(i) { // the document's newest
-			c.cell.change = 0
-			h.publishIn(c.cell, c.row)
+		if h.budget > 0 && l.find(c.hash, c.row.Table, c.row.ID) == c { // the document's newest
+			h.keepLocked(c.hash, c.row)
 		}
 		if delta := c.table.Delta(c.old, c.row); delta != 0 {
 			if n, ok := tuple.PrefixLen(c.row.ID, c.table.Prefix); ok {
@@ -209,43 +197,11 @@ func (h *Head) publishLocked(l *layer) {
 			}
 		}
 	}
-	h.publishBeneath(l)
 	for _, p := range l.pictures {
 		h.ranges.publish(p, last)
 	}
 	h.newest = last
 	h.shrinkLocked()
-}
-
-// publishBeneath publishes the rows of a sealed layer whose documents have
-// newer ones that are running: those lead to nothing staged from now on.
-func (h *Head) publishBeneath(l *layer) {
-	running := h.staged.running()
-	for i := range running.changes {
-		c := &running.changes[i]
-		if c.prior == 0 || c.prior.layer() != l.number {
-			continue
-		}
-		row := h.staged.change(c.prior).row
-		c.prior = 0
-		h.publishIn(c.cell, row)
-		if c.cell.pos < 0 { // it was not taken in, or taken out
-			running.grow(h.docs.table(row.Table))[row.ID] = c.cell
-		}
-	}
-}
-
-// publishIn publishes a row whose document has the cell at, see staged.
-func (h *Head) publishIn(at *cell, row *schema.Row) {
-	switch {
-	case h.budget == 0:
-	case cellBytes(row) > h.budget/largestShare:
-		h.docs.forget(row)
-	case at.pos < 0:
-		h.docs.adopt(at, row)
-	default:
-		h.docs.replace(at, row)
-	}
 }
 
 // Abandon forgets everything staged: the sealed group could not be committed,

@@ -99,8 +99,13 @@ func (v *View) session() (schema.Session, error) {
 }
 
 // Get is a document's live version; ErrNotFound, bare, if there is none.
-func (v *View) Get(t *index.Table, id []byte) (*schema.Row, error) {
-	row, err := v.newest(t, id, true)
+func (v *View) Get(t *index.Table, id []byte) (*schema.Row, error) { return v.GetInto(t, id, nil) }
+
+// GetInto is Get for a caller with memory to use again: what it returns is
+// into, with the content in the memory of into.Value if that suffices, or a
+// row that is shared. nil is Get.
+func (v *View) GetInto(t *index.Table, id []byte, into *schema.Row) (*schema.Row, error) {
+	row, err := v.newest(t, id, true, into)
 	if err == nil && (row == nil || row.Deleted) {
 		return nil, ErrNotFound
 	}
@@ -110,7 +115,7 @@ func (v *View) Get(t *index.Table, id []byte) (*schema.Row, error) {
 // Last is a document's newest version, also when that is a tombstone;
 // ErrNotFound, bare, if there never was one.
 func (v *View) Last(t *index.Table, id []byte) (*schema.Row, error) {
-	row, err := v.newest(t, id, false)
+	row, err := v.newest(t, id, false, nil)
 	if err == nil && row == nil {
 		return nil, ErrNotFound
 	}
@@ -119,12 +124,12 @@ func (v *View) Last(t *index.Table, id []byte) (*schema.Row, error) {
 
 // newest is a document's version as of the view; nil if there is none, or, if
 // only a live one is asked for, if it is dead.
-func (v *View) newest(t *index.Table, id []byte, live bool) (*schema.Row, error) {
+func (v *View) newest(t *index.Table, id []byte, live bool, into *schema.Row) (*schema.Row, error) {
 	if v.tx {
-		_, row, err := v.head.lookUp(v, t, id, live)
+		row, err := v.head.lookUp(v, v.head.docs.hash(t.ID, textOf(id)), t, id, live, into)
 		return known(row), err
 	}
-	if row, ok := v.head.find(t, id, v.at, live); ok {
+	if row, ok := v.head.find(t, id, v.at, live, into); ok {
 		return row, nil
 	}
 	return v.cold(t, id)
@@ -191,7 +196,7 @@ func (v *View) version(t *index.Table, id string, ts schema.Timestamp) (*schema.
 			return row, nil
 		}
 	}
-	if row, ok := v.head.find(t, []byte(id), ts, false); ok && row != nil && row.TS == ts {
+	if row := v.head.findVersion(t, id, ts); row != nil {
 		return row, nil
 	}
 	s, err := v.session()

@@ -256,7 +256,7 @@ func (s *Session) Idle() {
 	s.inbox.release()
 	if s.waiter.Load() == nil { // otherwise who serves it may be using these
 		s.call.Args = nil
-		s.call.Work.IDs.Release()
+		s.call.Work.Release()
 		s.outbox.release()
 	}
 	noteSizes(s)

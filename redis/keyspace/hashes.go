@@ -13,7 +13,7 @@ import (
 // Element is the value of one element of a collection; ok is false if it is
 // not there.
 func (v *View) Element(u UID, sub []byte) (value []byte, ok bool, err error) {
-	doc, err := v.R.Get(v.Elements, tuple.AppendBytes(AppendUID(v.Room(), u), sub)) // read at once, so not kept
+	doc, err := readDoc(v, v.Elements, tuple.AppendBytes(AppendUID(v.Room(), u), sub)) // read at once, so not kept
 	if err == firn.ErrNotFound {
 		return nil, false, nil
 	}
@@ -71,7 +71,7 @@ func (h *OpenedHash) Close(v *View) error {
 // version says that the command came.
 func (h *OpenedHash) Set(v *View, field, value []byte) (added bool, err error) {
 	id := v.ElementID(h.Key.UID, field)
-	doc, err := v.R.Get(v.Elements, id)
+	doc, err := readDoc(v, v.Elements, id)
 	if err != nil && err != firn.ErrNotFound {
 		return false, err
 	}

@@ -28,7 +28,7 @@ func (v *View) Keyspace(db int) (UID, error) {
 
 // shownKeyspace is keyspace and since when the database shows it; 0 is always.
 func (v *View) shownKeyspace(db int) (space UID, since firn.Timestamp, err error) {
-	doc, err := v.R.Get(v.Databases, tuple.AppendInt(v.Room(), int64(db)))
+	doc, err := readDoc(v, v.Databases, tuple.AppendInt(v.Room(), int64(db)))
 	if err == firn.ErrNotFound {
 		return UID{N: int64(db)}, 0, nil
 	}
@@ -105,7 +105,7 @@ func (v *View) FindDocument(key []byte) (*firn.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := v.R.Get(v.Keys, v.keyID(space, key))
+	doc, err := readDoc(v, v.Keys, v.keyID(space, key))
 	if err == firn.ErrNotFound {
 		return nil, nil
 	}

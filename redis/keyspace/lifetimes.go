@@ -87,7 +87,7 @@ func (t *Catalog) endedRange(u UID, e FieldEnds, now int64, limit int) firn.Rang
 
 // FieldEnd is when a field of a hash expires; 0 if it does not.
 func FieldEnd(v *View, u UID, field []byte) (end int64, err error) {
-	doc, err := v.R.Get(v.lifetimes, v.ElementID(u, field))
+	doc, err := readDoc(v, v.lifetimes, v.ElementID(u, field))
 	if err == firn.ErrNotFound {
 		return 0, nil
 	}

@@ -1,9 +1,5 @@
 package keyspace
 
-import (
-	"github.com/firndb/firn"
-)
-
 // How a list changes: at its ends here, in its middle in listinsert.go. None
 // of these writes the key document; that is WriteList, at the end.
 
@@ -89,12 +85,8 @@ func (q *Sequence) PopItem(v *View, right bool) ([]byte, error) {
 func (q *Sequence) behind(v *View, right bool) (int64, error) {
 	if q.stepsOn(right) {
 		next := q.End(right) - outwards(right)
-		switch _, err := v.R.Get(v.Elements, q.ItemID(v, next)); err {
-		case nil:
-			return next, nil
-		case firn.ErrNotFound:
-		default:
-			return 0, err
+		if there, err := hasDoc(v, v.Elements, q.ItemID(v, next)); there || err != nil {
+			return next, err
 		}
 	}
 	if right {
@@ -169,7 +161,7 @@ func (q *Sequence) rewrite(v *View, rank, n int64, without []int64) error {
 			without = without[1:]
 			continue
 		}
-		if err := fresh.Push(v, it.Value, true); err != nil {
+		if err := fresh.Push(v, Lasting(v, it.Value), true); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,7 @@ func (q *Sequence) lookAround(v *View, w *window, position, n int64, backwards b
 			return it.Position, false, nil
 		}
 		w.positions = append(w.positions, it.Position)
-		w.values = append(w.values, it.Value)
+		w.values = append(w.values, Lasting(v, it.Value))
 		n--
 	}
 	return 0, true, nil

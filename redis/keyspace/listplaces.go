@@ -185,7 +185,8 @@ func (q *Sequence) ItemID(v *View, position int64) []byte {
 	return v.Keep(tuple.AppendInt(AppendUID(v.Room(), q.UID), position))
 }
 
-// item is one item of a list. The value is immutable.
+// item is one item of a list. The value is good until the command ends, see
+// Lasting.
 type item struct {
 	Position int64
 	Value    []byte
@@ -193,7 +194,7 @@ type item struct {
 
 // LookUp is the item at a position that must have one.
 func (q *Sequence) LookUp(v *View, position int64) (item, error) {
-	doc, err := v.R.Get(v.Elements, tuple.AppendInt(AppendUID(v.Room(), q.UID), position)) // read at once, so not kept
+	doc, err := readDoc(v, v.Elements, tuple.AppendInt(AppendUID(v.Room(), q.UID), position)) // the id is read at once, so not kept
 	if err == firn.ErrNotFound {
 		return item{}, q.damaged(fmt.Sprintf("has none at %d", position))
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
 )
@@ -27,7 +26,7 @@ func OpenSet(v *View, key []byte) (Slot, error) {
 // last one, and says whether it is new.
 func AddMember(v *View, s *Slot, member []byte) (added bool, err error) {
 	id := v.ElementID(s.Key.UID, member)
-	if _, err = v.R.Get(v.Elements, id); err != firn.ErrNotFound {
+	if there, err := hasDoc(v, v.Elements, id); there || err != nil {
 		return false, err
 	}
 	s.Key.Length++
@@ -40,10 +39,7 @@ func AddMember(v *View, s *Slot, member []byte) (added bool, err error) {
 // DropMember takes a member from s.key, and says whether it was there.
 func DropMember(v *View, s *Slot, member []byte) (dropped bool, err error) {
 	id := v.ElementID(s.Key.UID, member)
-	if _, err = v.R.Get(v.Elements, id); err != nil {
-		if err == firn.ErrNotFound {
-			err = nil
-		}
+	if there, err := hasDoc(v, v.Elements, id); !there {
 		return false, err
 	}
 	s.Key.Length--
@@ -104,9 +100,5 @@ func SortIntegers(members []string) {
 
 // HasMember says whether a set has a member.
 func HasMember(v *View, k *KeyDoc, member string) (bool, error) {
-	_, err := v.R.Get(v.Elements, tuple.AppendString(AppendUID(v.Room(), k.UID), member))
-	if err == firn.ErrNotFound {
-		return false, nil
-	}
-	return err == nil, err
+	return hasDoc(v, v.Elements, tuple.AppendString(AppendUID(v.Room(), k.UID), member))
 }

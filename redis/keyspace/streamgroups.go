@@ -166,7 +166,7 @@ func PendingID(v *View, u UID, serial int64, id StreamID) []byte {
 
 // FindStreamGroup reads a group of a stream; ok is false if it is not there.
 func FindStreamGroup(v *View, k *KeyDoc, name []byte) (g StreamGroup, ok bool, err error) {
-	doc, err := v.R.Get(v.Groups, GroupID(v, k.UID, name))
+	doc, err := readDoc(v, v.Groups, GroupID(v, k.UID, name))
 	if err == firn.ErrNotFound {
 		return StreamGroup{}, false, nil
 	}
@@ -178,7 +178,7 @@ func FindStreamGroup(v *View, k *KeyDoc, name []byte) (g StreamGroup, ok bool, e
 
 // FindStreamConsumer reads a consumer of a group; ok is false if it is not there.
 func FindStreamConsumer(v *View, u UID, serial int64, name []byte) (m StreamConsumer, ok bool, err error) {
-	doc, err := v.R.Get(v.Groups, ConsumerID(v, u, serial, name))
+	doc, err := readDoc(v, v.Groups, ConsumerID(v, u, serial, name))
 	if err == firn.ErrNotFound {
 		return StreamConsumer{}, false, nil
 	}
@@ -194,7 +194,7 @@ func FindPending(v *View, u UID, g *StreamGroup, id StreamID) (d PendingEntry, o
 	if g.Pending.Count == 0 || id.Less(g.Pending.low) || g.Pending.high.Less(id) {
 		return d, false, nil
 	}
-	doc, err := v.R.Get(v.Groups, PendingID(v, u, g.Serial, id))
+	doc, err := readDoc(v, v.Groups, PendingID(v, u, g.Serial, id))
 	if err == firn.ErrNotFound {
 		return d, false, nil
 	}

@@ -91,7 +91,7 @@ func EntryAt(v *View, k *KeyDoc, st *Stream, id StreamID) (e StreamEntry, ok boo
 		return e, false, nil
 	}
 	prefixBytes := len(v.PrefixOf(k.UID))
-	doc, err := v.R.Get(v.Elements, EntryID(v, k.UID, id))
+	doc, err := readDoc(v, v.Elements, EntryID(v, k.UID, id))
 	if err == firn.ErrNotFound {
 		return e, false, nil
 	}

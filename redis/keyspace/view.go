@@ -81,8 +81,12 @@ func NewView(t *Catalog, w Witness) *View {
 	return &View{Catalog: t, Witness: w, Work: &Workspace{}}
 }
 
-// Begin forgets the ids of the command before: their memory is used again.
-func (v *View) Begin() { v.Work.IDs.reset() }
+// Begin forgets what the command before has made and read: its memory is used
+// again.
+func (v *View) Begin() {
+	v.Work.IDs.reset()
+	v.Work.read.used = 0
+}
 
 // At is the same database through another reader, a snapshot of the past or
 // of the present, and nothing can be written to it. Nobody hears of misses
@@ -111,6 +115,8 @@ func (v *View) in(db int) *View {
 // in turn.
 type Workspace struct {
 	IDs Arena
+
+	read documents
 
 	Hits, Misses int64 // keys that reads found and did not, not yet in the server's statistics
 

@@ -96,7 +96,7 @@ func ParseEntry(key string, n int) (m Rated, err error) {
 
 // ScoreOf is a member's score; ok is false if the set does not have it.
 func ScoreOf(v *View, u UID, member []byte) (score float64, ok bool, err error) {
-	doc, err := v.R.Get(v.Scores, tuple.AppendBytes(AppendUID(v.Room(), u), member))
+	doc, err := readDoc(v, v.Scores, tuple.AppendBytes(AppendUID(v.Room(), u), member))
 	if err == firn.ErrNotFound {
 		return 0, false, nil
 	}

@@ -94,7 +94,7 @@ func moveItem(c *command.Call, fromRight, toRight bool, timeout *time.Duration) 
 	return keyspace.WriteList(c.View, &from, &q)
 }
 
-// pushMoved pushes an item, whose value the store has already, to the list at
+// pushMoved pushes an item that was popped elsewhere to the list at
 // the call's second key.
 func pushMoved(c *command.Call, to *keyspace.Slot, value []byte, right bool) error {
 	q, err := keyspace.OpenList(c.View, to)
@@ -104,7 +104,7 @@ func pushMoved(c *command.Call, to *keyspace.Slot, value []byte, right bool) err
 	if err := q.Reserve(c.View, 1, right); err != nil {
 		return err
 	}
-	if err := q.Push(c.View, value, right); err != nil {
+	if err := q.Push(c.View, keyspace.Lasting(c.View, value), right); err != nil {
 		return err
 	}
 	err = keyspace.WriteList(c.View, to, &q)
@@ -130,7 +130,7 @@ func rotate(c *command.Call, s *keyspace.Slot, q *keyspace.Sequence, fromRight, 
 			return err
 		}
 		c.Reply.Bulk(value)
-		if err := q.Push(c.View, value, toRight); err != nil {
+		if err := q.Push(c.View, keyspace.Lasting(c.View, value), toRight); err != nil {
 			return err
 		}
 	}
