@@ -210,7 +210,8 @@ func debugStringMatch(c *command.Call, args [][]byte) error {
 // Bounds of DEBUG POPULATE.
 const (
 	maxPopulated    = 10_000_000
-	populateBatch   = 1000 // keys in a transaction
+	populateBatch   = 1000    // keys in a transaction
+	populateBytes   = 4 << 20 // of their values
 	maxPopulateSize = 1 << 20
 )
 
@@ -233,9 +234,10 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 	if err := permitPopulate(c, prefix, count); err != nil {
 		return err
 	}
-	for from := int64(0); from < count; from += populateBatch {
+	keys := populatedAtOnce(size)
+	for from := int64(0); from < count; from += keys {
 		_, err := c.Store.Update(context.Background(), func(tx *firn.Tx) error {
-			return populate(c, tx, prefix, from, min(from+populateBatch, count), int(size))
+			return populate(c, tx, prefix, from, min(from+keys, count), int(size))
 		})
 		if err != nil {
 			return err
@@ -243,6 +245,12 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 	}
 	c.Reply.Simple("OK")
 	return nil
+}
+
+// populatedAtOnce is how many keys with values of a size make a transaction,
+// which is in memory until it is committed.
+func populatedAtOnce(size int64) int64 {
+	return min(populateBatch, max(populateBytes/max(size, 1), 1))
 }
 
 // permitPopulate says whether the user may write the keys that POPULATE makes.

@@ -254,6 +254,11 @@ func TestPopulateIsBounded(t *testing.T) {
 	Check(t, "POPULATE", a.Run(t, "SET p:7 mine", "DEBUG POPULATE 2500 p", "DBSIZE", "GET p:7", "GET p:2499"),
 		"+OK\r\n+OK\r\n:2500\r\n$4\r\nmine\r\n$10\r\nvalue:2499\r\n")
 	Check(t, "too many", a.Run(t, "DEBUG POPULATE 99999999999"), "-ERR value is out of range, must be positive\r\n")
+	for size, want := range map[int64]int64{0: populateBatch, 10: populateBatch, 1 << 20: 4, populateBytes: 1, 2 * populateBytes: 1} {
+		if got := populatedAtOnce(size); got != want {
+			t.Errorf("keys of %d bytes in a transaction: got %d, want %d", size, got, want)
+		}
+	}
 	if got := a.Run(t, "KEYINFO p:3"); !strings.Contains(got, "$5\r\nDEBUG\r\n") {
 		t.Errorf("KEYINFO: got %q, want the operation DEBUG", got)
 	}

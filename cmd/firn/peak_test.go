@@ -76,13 +76,13 @@ func (l largeValues) run(t *testing.T) {
 	l.fill(t, path("x.db"))
 
 	// SQLite holds the value that is looked at. A log is handed out, so what was
-	// handed out before may not be collected yet. A copy binds the value to a
-	// statement, which makes a row of it.
+	// handed out before may not be collected yet. A copy has the value that it
+	// reads, and three more while the new row is made and written.
 	l.serve(t, "open after SIGKILL", path("x.db"), 1)
 	l.tool(t, "check", 1, "check", path("x.db"))
 	l.tool(t, "log", 3, "log", path("x.db"), "--limit", "1")
-	l.tool(t, "backup", 3, "backup", path("x.db"), path("b.db"))
-	l.tool(t, "restore", 3, "restore", path("b.db"), path("r.db"), "--at", "-0s")
+	l.tool(t, "backup", 4, "backup", path("x.db"), path("b.db"))
+	l.tool(t, "restore", 4, "restore", path("b.db"), path("r.db"), "--at", "-0s")
 	os.Remove(path("r.db"))
 	l.tool(t, "reindex", 1, "reindex", path("b.db"))
 	l.serve(t, "COMPACT", path("b.db"), 1, "COMPACT")
