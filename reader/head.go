@@ -34,7 +34,8 @@ type Head struct {
 	ranges ranges
 	counts counts
 
-	learning learning // which ids there ever were
+	learning learning      // which ids there ever were
+	counted  countedRanges // of views, mostly of the past
 
 	staged staged
 	adopts chan adoption // ranges that readers have loaded; see adopt.go

@@ -12,7 +12,7 @@ import (
 // Keys walks the keys of a range in order, without reading the documents that
 // they lead to: all but the first skip, and at most limit; 0 is no limit. In a
 // range that the head has, skipping costs a logarithm; elsewhere the skipped
-// entries are read.
+// entries are read, as far as the file does not know how many they are.
 //
 // In a transaction it is valid until the next write.
 func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq2[string, error] {
@@ -27,6 +27,11 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 		}
 		if v.hot {
 			yield("", ErrCold)
+			return
+		}
+		r, skip, err := v.skip(key, r, skip)
+		if err != nil {
+			yield("", fmt.Errorf("count keys of %s at %d: %w", t.Name, v.at, err))
 			return
 		}
 		m := v.sources(r, max(skip, limit))
@@ -52,7 +57,8 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 }
 
 // CountRange is the number of entries of a range: at once if the head has it,
-// else they are counted, and the documents not read.
+// else they are counted, as far as the file does not know, and the documents not
+// read.
 func (v *View) CountRange(t *index.Table, r schema.KeyRange) (int, error) {
 	key, _ := rangeFor(t, r)
 	if tr := v.sharedTree(key); tr != nil {
@@ -69,6 +75,12 @@ func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
 	}
 	m := v.sources(r, firstChunk)
 	for n := 0; ; n++ {
+		if n == walkFirst {
+			key, _ := rangeFor(t, r)
+			if all, ok, err := v.countFenced(key, r); ok || err != nil {
+				return all, err
+			}
+		}
 		_, ok, err := m.next()
 		if err != nil {
 			return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)

@@ -1,0 +1,148 @@
+package reader
+
+// The rule: what the fences say of a large range is what a walk finds, at every
+// moment, whatever has been merged since, and a view that asks does not walk
+// what has not changed.
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/schema"
+)
+
+// remembered is a range as it was.
+type remembered struct {
+	ts   schema.Timestamp
+	keys []string
+}
+
+// ask compares ranks, counts and skips of parts of the range with what it was.
+func (was remembered) ask(t *testing.T, v *View, r schema.KeyRange, skip, limit int) {
+	t.Helper()
+	from, _ := slices.BinarySearch(was.keys, r.From)
+	to, _ := slices.BinarySearch(was.keys, r.To)
+	want := was.keys[from:max(from, to)]
+	if n, err := v.CountRange(things, r); n != len(want) || err != nil {
+		t.Fatalf("count of %+v at %d: got %d, %v, want %d", r, v.at, n, err, len(want))
+	}
+	if want = slices.Clone(want); r.Reverse {
+		slices.Reverse(want)
+	}
+	want = want[min(skip, len(want)):]
+	want = want[:min(limit, len(want))]
+	var got []string
+	for key, err := range v.Keys(things, r, skip, limit) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, key)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("keys of %+v at %d, skip %d, limit %d: got %q, want %q", r, v.at, skip, limit, got, want)
+	}
+}
+
+func TestPastIsCountedByFences(t *testing.T) {
+	for _, budget := range []int64{0, 32 << 10} {
+		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
+			rng := seed.Fresh(t).Rand(0)
+			g := newRig(t, budget)
+			g.merger = index.NewMerger(g.tail, map[schema.TableID]*index.Table{things.ID: things})
+			const members = 5000
+			live := map[string]bool{}
+			var past []remembered
+			change := func(from, n int, put bool) {
+				g.must(func(x tx) error {
+					for i := range n {
+						id := thing("large", (from+i)%members)
+						if live[string(id)] = put; !put {
+							delete(live, string(id))
+						}
+						var err error
+						if put {
+							err = x.put(things, id, "v")
+						} else {
+							err = x.del(things, id)
+						}
+						if err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				keys := []string{}
+				for key := range live {
+					keys = append(keys, key)
+				}
+				slices.Sort(keys)
+				past = append(past, remembered{g.now, keys})
+			}
+			change(0, 3000, true)
+			for range 40 {
+				change(rng.IntN(members), 1+rng.IntN([]int{3, 600}[rng.IntN(2)]), rng.IntN(3) > 0)
+				g.merge(rng.IntN(100))
+				for range 4 {
+					was := past[rng.IntN(len(past))]
+					r := whole("large")
+					if rng.IntN(2) == 0 {
+						r.From = string(thing("large", rng.IntN(members)))
+					}
+					if rng.IntN(2) == 0 {
+						r.To = string(thing("large", rng.IntN(members)))
+					}
+					r.Reverse = rng.IntN(2) == 0
+					v := g.at(was.ts)
+					if rng.IntN(4) == 0 {
+						was, v = past[len(past)-1], g.view()
+					}
+					was.ask(t, v, r, rng.IntN(members), 3)
+					v.Close()
+				}
+				g.head.Lock()
+				r := whole("large")
+				r.Reverse = rng.IntN(2) == 0
+				past[len(past)-1].ask(t, g.head.Transaction(), r, rng.IntN(members), 3)
+				g.head.Unlock()
+			}
+			if got := len(g.head.counted.recent); got == 0 && budget > 0 {
+				t.Error("ranges that are remembered: got none, want some")
+			}
+		})
+	}
+}
+
+func TestWhatHasNotChangedIsNotWalked(t *testing.T) {
+	g := newRig(t, 32<<10)
+	g.merger = index.NewMerger(g.tail, map[schema.TableID]*index.Table{things.ID: things})
+	const members = 20_000
+	var were remembered
+	for n := range members / 1000 {
+		g.must(func(x tx) error {
+			for i := range 1000 {
+				id := thing("large", 1000*n+i)
+				were.keys = append(were.keys, string(id))
+				if err := x.put(things, id, "v"); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	g.merge(-1)
+	then := g.now
+	g.must(func(x tx) error { return x.del(things, thing("large", 10)) })
+	g.put(things, thing("large", 12), "another value")
+	g.merge(-1)
+	v := g.at(then)
+	before := g.engine.reads.Load()
+	were.ask(t, v, schema.KeyRange{Index: schema.ByID(things.ID), From: group("large"), To: string(thing("large", 15_000))}, 14_000, 1)
+	// The keys before the fences are asked, an interval that has changed, the
+	// interval of the bound and that of the key; the tail is empty.
+	if got := g.engine.reads.Load() - before; got > 20 {
+		t.Errorf("scans of the file for a count and a skip in %d keys: got %d, want at most 20", members, got)
+	}
+}
