@@ -53,7 +53,8 @@ const (
 	MinHoles = 32
 
 	// nearEnd is how far from an end an item is looked for by walking from
-	// there. Farther in, the whole list is loaded to find an item by its rank.
+	// there. Farther in, the whole list is loaded to find an item by its rank,
+	// if it fits; otherwise the items before are skipped.
 	nearEnd = 512
 
 	// maxLookUps is how many items of an even list are looked up one by one.
@@ -289,6 +290,15 @@ func (q *Sequence) PositionOf(v *View, rank int64, backwards bool) (int64, error
 	case backwards:
 		rank = other
 	}
+	if v.Tx == nil {
+		held, err := v.R.Warm(v.Elements.ByID(), v.PrefixOf(q.UID), int(q.Length))
+		if err != nil {
+			return 0, err
+		}
+		if !held {
+			return q.positionSkipping(v, rank)
+		}
+	}
 	all, err := v.R.Ordered(v.Elements.ByID(), v.PrefixOf(q.UID))
 	if err != nil {
 		return 0, err
@@ -302,6 +312,20 @@ func (q *Sequence) PositionOf(v *View, rank int64, backwards bool) (int64, error
 	}
 	position, _, err := tuple.TakeInt(found.Key[len(v.PrefixOf(q.UID)):])
 	return position, err
+}
+
+// positionSkipping is PositionOf, from the front, for a list that is not loaded:
+// at a past moment it cannot be.
+func (q *Sequence) positionSkipping(v *View, rank int64) (int64, error) {
+	prefix := v.PrefixOf(q.UID)
+	for key, err := range v.R.Keys(firn.Range{Index: v.Elements.ByID(), Prefix: prefix, Limit: 1}, int(rank)) {
+		if err != nil {
+			return 0, err
+		}
+		position, _, err := tuple.TakeInt(key[len(prefix):])
+		return position, err
+	}
+	return 0, q.damaged("ends too early")
 }
 
 // countTo is the position of the item that comes when rank items have been
