@@ -41,6 +41,25 @@ func FencesAt(dst []schema.Fence, s schema.Session, runs Runs, r schema.KeyRange
 	return dst, nil
 }
 
+// CountAt counts the keys of intervals that follow one another, up to the key
+// to, as they are at a moment. s and runs are as in FencesAt, and merged is what
+// s says is merged.
+func CountAt(fences []schema.Fence, to string, s schema.Session, runs Runs, merged *Merged, at schema.Timestamp) error {
+	for i := range fences {
+		fences[i].Live = 0
+	}
+	if err := s.Tally(fences, to, at); err != nil {
+		return err
+	}
+	kr := schema.KeyRange{Index: fences[0].Index, From: fences[0].Key, To: to}
+	for _, run := range []*Run{runs.Active, runs.Frozen} {
+		if run != nil {
+			run.addTo(fences, kr, at, merged)
+		}
+	}
+	return nil
+}
+
 // addTo adds to the counts of a range's fences what the run's entries up to at
 // change that are not in the file.
 func (r *Run) addTo(fences []schema.Fence, kr schema.KeyRange, at schema.Timestamp, merged *Merged) {

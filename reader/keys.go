@@ -29,10 +29,15 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 			yield("", ErrCold)
 			return
 		}
-		r, skip, err := v.skip(key, r, skip)
-		if err != nil {
-			yield("", fmt.Errorf("count keys of %s at %d: %w", t.Name, v.at, err))
-			return
+		if skip >= walkFirst {
+			c, err := v.counting(key)
+			if c != nil && err == nil {
+				r, skip, err = c.skip(r, skip)
+			}
+			if err != nil {
+				yield("", fmt.Errorf("count keys of %s at %d: %w", t.Name, v.at, err))
+				return
+			}
 		}
 		m := v.sources(r, max(skip, limit))
 		for n := 0; n < limit; {
@@ -77,8 +82,16 @@ func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
 	for n := 0; ; n++ {
 		if n == walkFirst {
 			key, _ := rangeFor(t, r)
-			if all, ok, err := v.countFenced(key, r); ok || err != nil {
-				return all, err
+			c, err := v.counting(key)
+			all := 0
+			if c != nil && err == nil {
+				all, err = c.count(r)
+			}
+			if err != nil {
+				return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
+			}
+			if c != nil {
+				return all, nil
 			}
 		}
 		_, ok, err := m.next()
@@ -89,6 +102,20 @@ func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
 			return n, nil
 		}
 	}
+}
+
+// counting is how a range that the head does not hold is counted by its fences;
+// nil if it has none.
+func (v *View) counting(k rangeKey) (*counting, error) {
+	whole := prefixRange(k.index, k.prefix)
+	if k.prefix == "" || whole.To == "" {
+		return nil, nil
+	}
+	s, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	return v.head.counted.open(s, v.runs, whole, v.at, !v.tx && v.head.budget > 0)
 }
 
 // Warm brings the range of a prefix into the head, as Ordered does, if it is

@@ -1,7 +1,7 @@
 package reader
 
 import (
-	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/firndb/firn/index"
@@ -27,8 +27,8 @@ const (
 // countedRange is the intervals of a range, and how many keys each has at a
 // moment. What is known of a moment never changes.
 type countedRange struct {
-	key rangeKey
-	at  schema.Timestamp
+	whole schema.KeyRange
+	at    schema.Timestamp
 
 	mu     sync.Mutex
 	fences []schema.Fence // Live is Uncounted until the interval has been walked
@@ -43,11 +43,11 @@ type countedRanges struct {
 }
 
 // find is a range at a moment, nil if it is not remembered.
-func (c *countedRanges) find(k rangeKey, at schema.Timestamp) *countedRange {
+func (c *countedRanges) find(whole schema.KeyRange, at schema.Timestamp) *countedRange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, r := range c.recent {
-		if r.key == k && r.at == at {
+		if r.whole == whole && r.at == at {
 			c.recent = append(append(c.recent[:i], c.recent[i+1:]...), r)
 			return r
 		}
@@ -66,185 +66,163 @@ func (c *countedRanges) add(r *countedRange) {
 	}
 }
 
-// countedRange is the intervals of a range as the view sees it; nil if it has
-// none.
-func (v *View) countedRange(k rangeKey) (*countedRange, error) {
-	whole := prefixRange(k.index, k.prefix)
-	if k.prefix == "" || whole.To == "" {
-		return nil, nil
+// open is the intervals of a whole range as they are at a moment; nil if it has
+// none. s has a read transaction, which began after the runs were taken. lasting
+// says that the moment can be asked for again.
+func (c *countedRanges) open(s schema.Session, runs index.Runs, whole schema.KeyRange, at schema.Timestamp, lasting bool) (*counting, error) {
+	r := (*countedRange)(nil)
+	if lasting {
+		r = c.find(whole, at)
 	}
-	if !v.tx {
-		if r := v.head.counted.find(k, v.at); r != nil {
-			return r, nil
+	if r == nil {
+		fences, err := index.FencesAt(nil, s, runs, whole, at)
+		if err != nil || len(fences) == 0 {
+			return nil, err
+		}
+		if r = (&countedRange{whole: whole, at: at, fences: fences}); lasting {
+			c.add(r)
 		}
 	}
-	s, err := v.session()
-	if err != nil {
-		return nil, err
-	}
-	fences, err := index.FencesAt(nil, s, v.runs, whole, v.at)
-	if err != nil || len(fences) == 0 {
-		return nil, err
-	}
-	r := &countedRange{key: k, at: v.at, fences: fences}
-	if !v.tx && v.head.budget > 0 {
-		v.head.counted.add(r)
-	}
-	return r, nil
+	merged, err := index.ReadMerged(s)
+	return &counting{r, s, runs, merged}, err
 }
 
-// interval is the i-th interval's keys.
-func (r *countedRange) interval(i int) schema.KeyRange {
-	whole := prefixRange(r.key.index, r.key.prefix)
-	whole.From = r.fences[i].Key
+// A counting is a countedRange as one view uses it.
+type counting struct {
+	*countedRange
+	s      schema.Session
+	runs   index.Runs
+	merged index.Merged // by what s sees
+}
+
+// end is where the i-th interval ends.
+func (r *countedRange) end(i int) string {
 	if i+1 < len(r.fences) {
-		whole.To = r.fences[i+1].Key
+		return r.fences[i+1].Key
 	}
-	return whole
+	return r.whole.To
 }
 
-// live is how many keys the i-th interval has.
-func (r *countedRange) live(v *View, i int) (int, error) {
-	r.mu.Lock()
-	n := r.fences[i].Live
-	r.mu.Unlock()
-	if n != schema.Uncounted {
-		return int(n), nil
+// sum adds up the keys of the first n intervals, until enough says that it is,
+// and returns the place of the interval at hand then.
+func (c *counting) sum(n int, enough func(sum, live int) bool) (sum, i int, err error) {
+	for i < n {
+		c.mu.Lock()
+		for i < n && c.fences[i].Live != schema.Uncounted {
+			live := int(c.fences[i].Live)
+			if enough(sum, live) {
+				c.mu.Unlock()
+				return sum, i, nil
+			}
+			sum += live
+			i++
+		}
+		unknown := i
+		for unknown < min(n, i+walkTogether) && c.fences[unknown].Live == schema.Uncounted {
+			unknown++
+		}
+		walked := slices.Clone(c.fences[i:unknown])
+		c.mu.Unlock()
+		if err := c.walk(walked, i); err != nil {
+			return 0, 0, err
+		}
 	}
-	walked, err := v.walk(r.interval(i))
+	return sum, n, nil
+}
+
+// walkTogether is how many intervals that have changed are walked at once,
+// where they are neighbours. That costs less than one by one.
+const walkTogether = 64
+
+// walk counts intervals of which the first is the i-th.
+func (c *counting) walk(intervals []schema.Fence, i int) error {
+	if len(intervals) == 0 {
+		return nil
+	}
+	if err := index.CountAt(intervals, c.end(i+len(intervals)-1), c.s, c.runs, &c.merged, c.at); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for j := range intervals {
+		c.fences[i+j].Live = intervals[j].Live
+	}
+	return nil
+}
+
+// rank is how many keys of the range come before key; the range's end has all
+// before it.
+func (c *counting) rank(key string) (int, error) {
+	all := func(int, int) bool { return false }
+	if key == c.end(len(c.fences)-1) {
+		n, _, err := c.sum(len(c.fences), all)
+		return n, err
+	}
+	last := index.FenceOf(c.fences, key)
+	n, _, err := c.sum(last, all)
+	if err != nil || key <= c.fences[last].Key {
+		return n, err
+	}
+	part := []schema.Fence{{Index: c.whole.Index, Key: c.fences[last].Key}}
+	err = index.CountAt(part, key, c.s, c.runs, &c.merged, c.at)
+	return n + int(part[0].Live), err
+}
+
+// place is the interval that the key of a rank is in, and how many keys it has
+// before that one and behind it; i is -1 if the range has not as many.
+func (c *counting) place(rank int) (i, before, behind int, err error) {
+	found := 0
+	sum, i, err := c.sum(len(c.fences), func(sum, live int) bool {
+		found = live
+		return rank < sum+live
+	})
+	if err != nil || i == len(c.fences) {
+		return -1, 0, 0, err
+	}
+	return i, rank - sum, found - 1 - (rank - sum), nil
+}
+
+// count is how many keys a part of the range has.
+func (c *counting) count(part schema.KeyRange) (int, error) {
+	from, err := c.rank(part.From)
 	if err != nil {
 		return 0, err
 	}
-	r.mu.Lock()
-	r.fences[i].Live = int64(walked)
-	r.mu.Unlock()
-	return walked, nil
-}
-
-// rank is how many keys of the range come before key.
-func (r *countedRange) rank(v *View, key string) (n int, err error) {
-	last := index.FenceOf(r.fences, key)
-	for i := range last {
-		live, err := r.live(v, i)
-		if err != nil {
-			return 0, err
-		}
-		n += live
-	}
-	in := r.interval(last)
-	if in.To = min(in.To, key); in.To <= in.From {
-		return n, nil
-	}
-	walked, err := v.walk(in)
-	return n + walked, err
-}
-
-// bounds is the ranks of the first key of a part of the range, and of the first
-// one behind it.
-func (r *countedRange) bounds(v *View, part schema.KeyRange) (from, to int, err error) {
-	if part.From > r.key.prefix {
-		if from, err = r.rank(v, part.From); err != nil {
-			return 0, 0, err
-		}
-	}
-	whole := prefixRange(r.key.index, r.key.prefix)
-	if part.To != whole.To {
-		to, err = r.rank(v, part.To)
-		return from, max(to, from), err
-	}
-	for i := range r.fences {
-		live, err := r.live(v, i)
-		if err != nil {
-			return 0, 0, err
-		}
-		to += live
-	}
-	return from, max(to, from), nil
-}
-
-// walk counts the keys of a range in tail and file.
-func (v *View) walk(r schema.KeyRange) (int, error) {
-	m := v.sources(r, maxChunk)
-	for n := 0; ; n++ {
-		if _, ok, err := m.next(); err != nil || !ok {
-			return n, err
-		}
-	}
-}
-
-// countFenced counts a part of a range with the help of its fences; ok is false
-// if it has none.
-func (v *View) countFenced(k rangeKey, part schema.KeyRange) (n int, ok bool, err error) {
-	r, err := v.countedRange(k)
-	if r == nil || err != nil {
-		return 0, false, err
-	}
-	from, to, err := r.bounds(v, part)
-	return to - from, true, err
+	to, err := c.rank(part.To)
+	return max(to-from, 0), err
 }
 
 // skip leaves out of a part of a range what lies before the interval that a
 // walk of it comes to when it has passed n keys: rest is to be walked, and left
 // keys of it to be passed. A walk that comes to the part's end has nothing left.
-func (v *View) skip(k rangeKey, part schema.KeyRange, n int) (rest schema.KeyRange, left int, err error) {
-	if n < walkFirst {
-		return part, n, nil
-	}
-	r, err := v.countedRange(k)
-	if r == nil || err != nil {
-		return part, n, err
-	}
+func (c *counting) skip(part schema.KeyRange, n int) (rest schema.KeyRange, left int, err error) {
+	near := part.From
 	if part.Reverse {
-		return r.skipBack(v, part, n)
+		near = part.To
 	}
-	rank := 0
-	if part.From > k.prefix {
-		if rank, err = r.rank(v, part.From); err != nil {
-			return part, n, err
-		}
-	}
-	rank += n
-	for i := range r.fences {
-		live, err := r.live(v, i)
-		if err != nil {
-			return part, n, err
-		}
-		if rank < live {
-			if from := r.fences[i].Key; from > part.From {
-				part.From, n = from, rank
-			}
-			return part, n, nil
-		}
-		rank -= live
-	}
-	part.From = part.To
-	return part, 0, nil
-}
-
-// skipBack is skip for a walk from the end: what comes before is found by rank,
-// and n counts from the end of the part.
-func (r *countedRange) skipBack(v *View, part schema.KeyRange, n int) (rest schema.KeyRange, left int, err error) {
-	from, to, err := r.bounds(v, schema.KeyRange{Index: part.Index, From: r.key.prefix, To: part.To})
+	rank, err := c.rank(near)
 	if err != nil {
 		return part, n, err
 	}
-	rank := to - from - 1 - n
-	if rank < 0 {
+	if part.Reverse {
+		rank -= n + 1
+	} else {
+		rank += n
+	}
+	i, before, behind := -1, 0, 0
+	if rank >= 0 {
+		i, before, behind, err = c.place(rank)
+	}
+	switch {
+	case err != nil:
+		return part, n, err
+	case i < 0:
 		part.To = part.From
 		return part, 0, nil
+	case !part.Reverse && c.fences[i].Key > part.From:
+		part.From, n = c.fences[i].Key, before
+	case part.Reverse && c.end(i) < part.To:
+		part.To, n = c.end(i), behind
 	}
-	for i := range r.fences {
-		live, err := r.live(v, i)
-		if err != nil {
-			return part, n, err
-		}
-		if rank < live {
-			if end := r.interval(i).To; end < part.To {
-				part.To, n = end, live-1-rank
-			}
-			return part, n, nil
-		}
-		rank -= live
-	}
-	return part, n, fmt.Errorf("%w: a range of index %d has no key of rank %d", schema.ErrCorrupt, part.Index, rank)
+	return part, n, nil
 }

@@ -241,6 +241,11 @@ type Session interface {
 	// has any fence the first is the prefix itself.
 	Fences(dst []Fence, r KeyRange, from string, limit int) ([]Fence, error)
 
+	// Tally adds to the Live of fences that follow one another, up to the key to,
+	// how many keys of their intervals lead somewhere as of at, by the entries
+	// that are in the file.
+	Tally(fences []Fence, to string, at Timestamp) error
+
 	// Last is the timestamp of the newest row of the log; 0 if the log is empty.
 	Last() (Timestamp, error)
 

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"math"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -87,6 +88,24 @@ func readFences(dst []Fence, stmt *sqlite.Stmt, r KeyRange, from string, limit i
 		dst = append(dst, f)
 	}
 	return dst, stmt.Reset()
+}
+
+// Tally is a Scan that keeps nothing: it costs half.
+func (s *session) Tally(fences []Fence, to string, at Timestamp) error {
+	if len(fences) == 0 || to != "" && fences[0].Key >= to {
+		return nil
+	}
+	sc := &s.scan
+	*sc = scanner{
+		session: s, r: KeyRange{Index: fences[0].Index, From: fences[0].Key, To: to}, at: at, limit: math.MaxInt, keys: math.MaxInt, bytes: math.MaxInt, tally: fences,
+		key: sc.key[:0], id: sc.id[:0], scratch: sc.scratch[:0], more: sc.more[:0],
+	}
+	err := sc.run()
+	sc.tally, sc.r = nil, KeyRange{}
+	if err != nil {
+		return fmt.Errorf("count keys of index %d at %d: %w", fences[0].Index, at, mapError(err))
+	}
+	return nil
 }
 
 // fencer keeps the fences, in the transactions of an appender.

@@ -237,7 +237,8 @@ type scanner struct {
 	keys    int // keys that may still be walked
 	bytes   int // of keys and ids that may still be taken
 	done    bool
-	dead    bool // keys that lead nowhere are taken, too
+	dead    bool    // keys that lead nowhere are taken, too
+	tally   []Fence // if set, keys are not taken but counted in it; the first is of the interval at hand
 
 	key []byte // the key that is being walked
 
@@ -387,7 +388,9 @@ func (sc *scanner) consider(stmt *sqlite.Stmt) (err error) {
 		return err
 	}
 	sc.found, sc.ts, sc.deleted = true, m.ts, m.deleted
-	sc.id = readInto(sc.id, stmt, 3)
+	if sc.tally == nil {
+		sc.id = readInto(sc.id, stmt, 3)
+	}
 	return nil
 }
 
@@ -415,6 +418,13 @@ func (sc *scanner) finish() {
 		return
 	}
 	sc.bytes -= len(sc.id)
+	if sc.tally != nil {
+		for len(sc.tally) > 1 && sc.tally[1].Key <= string(sc.key) {
+			sc.tally = sc.tally[1:]
+		}
+		sc.tally[0].Live++
+		return
+	}
 	b := make([]byte, len(sc.key)+len(sc.id))
 	copy(b[copy(b, sc.key):], sc.id)
 	both := unsafe.String(unsafe.SliceData(b), len(b))

@@ -78,3 +78,37 @@ func testKeys(t *testing.T, open Open) {
 		t.Errorf("keys after a rollback: got %v, %t, want none", got, done)
 	}
 }
+
+func testTally(t *testing.T, open Open) {
+	e, _ := open(t)
+	x := schema.Index(1, 1)
+	var entries []schema.Entry
+	for i := range 200 {
+		for v := range 1 + i%23 { // some with more rows than are stepped over
+			entries = append(entries, schema.Entry{Index: x, Key: fmt.Sprintf("k%03d", i), TS: schema.Timestamp(1 + 10*v + i%10), ID: fmt.Sprint(v % 3), Deleted: (i+v)%3 == 0})
+		}
+	}
+	write(t, e, nil, entries)
+	read(t, e, func(s schema.Session) {
+		for _, at := range []schema.Timestamp{1, 15, 55, 101, 500} {
+			fences := []schema.Fence{{Index: x, Key: "k0", Live: 7}, {Index: x, Key: "k050"}, {Index: x, Key: "k0505"}, {Index: x, Key: "k120"}}
+			must(t, s.Tally(fences, "k190", at))
+			for i, f := range fences {
+				r, had := schema.KeyRange{Index: x, From: f.Key, To: "k190"}, 0
+				if i+1 < len(fences) {
+					r.To = fences[i+1].Key
+				}
+				if i == 0 {
+					had = 7
+				}
+				if want := had + len(scanAll(t, s, r, at, 1000)); int(f.Live) != want {
+					t.Errorf("tally from %q at %d: got %d, want %d", f.Key, at, f.Live, want)
+				}
+			}
+		}
+		none := []schema.Fence{{Index: x, Key: "k190"}}
+		if must(t, s.Tally(none, "k190", 500)); none[0].Live != 0 {
+			t.Errorf("tally of no keys: got %d, want 0", none[0].Live)
+		}
+	})
+}

@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) (e schema.Engine, reopen func() s
 		{"DroppedIndexesAreEmpty", testDrop},
 		{"FencesOfARangeAlone", testFences},
 		{"KeysSeeTheTransaction", testKeys},
+		{"TallyCountsWhatScanFinds", testTally},
 		{"DanglingEntryIsCorruption", testDangling},
 		{"RollbackLeavesNothing", testRollback},
 		{"WritesNeedATransaction", testNoTransaction},
