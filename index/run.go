@@ -56,7 +56,7 @@ func newRun() *Run { return &Run{} }
 func (r *Run) insert(entries []schema.Entry, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := len(r.recent); n+len(entries) > maxRecent && r.recent[n-1].ts < entries[0].TS {
+	if n := len(r.recent); n > 0 && n+len(entries) > maxRecent && r.recent[n-1].ts < entries[0].TS {
 		r.settleLocked()
 	}
 	for i := range entries {

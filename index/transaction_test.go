@@ -92,6 +92,20 @@ func TestHashesThatAreEqual(t *testing.T) {
 	}
 }
 
+// TestDocumentWithManyKeys has more entries than are sorted at once.
+func TestDocumentWithManyKeys(t *testing.T) {
+	r, entries := newRun(), make([]schema.Entry, maxRecent+1)
+	for ts := schema.Timestamp(1); ts <= 2; ts++ {
+		for i := range entries {
+			entries[i] = schema.Entry{Index: schema.Index(1, 1), TS: ts, Key: fmt.Sprint(i)}
+		}
+		r.insert(entries, false)
+	}
+	if got := r.all(); len(got) != 2*len(entries) || !slices.IsSortedFunc(got, compare) {
+		t.Errorf("got %d entries, want %d in order", len(got), 2*len(entries))
+	}
+}
+
 // TestFailedTransactionsTakeNoRoom: a run that nothing stays in does not grow.
 func TestFailedTransactionsTakeNoRoom(t *testing.T) {
 	r := newRun()
