@@ -124,7 +124,9 @@ func (r *Run) remove(entries []schema.Entry) {
 			r.count--
 		} else if p, at := r.findSorted(&entries[i]); p != nil {
 			(*p)[at].set(goneFlag, true)
-			sorted = append(sorted, p)
+			if !slices.Contains(sorted, p) {
+				sorted = append(sorted, p)
+			}
 		}
 	}
 	for _, p := range sorted {
@@ -139,7 +141,7 @@ func (r *Run) remove(entries []schema.Entry) {
 
 // removeRecent looks from the end, where a transaction's own entries are.
 func (r *Run) removeRecent(e *schema.Entry) bool {
-	for i := len(r.recent) - 1; i >= 0; i-- {
+	for i := len(r.recent) - 1; i >= 0 && r.recent[i].ts >= e.TS; i-- {
 		if r.slab.compareTo(&r.recent[i], e) == 0 {
 			r.recent = slices.Delete(r.recent, i, i+1)
 			return true
