@@ -48,14 +48,11 @@ func (s *slab) put(key, id string) place {
 // slabBytes is the room that n bytes take.
 func slabBytes(n int) int { return max((n+granule-1)&^(granule-1), granule) }
 
-// grow adds a chunk with room for size bytes and returns its number. One that
-// is larger than chunkBytes takes the numbers of several.
+// grow adds a chunk with room for size bytes and returns its number. In one that
+// is larger than chunkBytes nothing else has room, so a place reaches it all.
 func (s *slab) grow(size int) int {
 	n := len(s.chunks)
 	s.chunks = append(s.chunks, make([]byte, max(size, firstChunk<<min(n, doublings))))
-	for range (size - 1) / chunkBytes {
-		s.chunks = append(s.chunks, nil)
-	}
 	invariant.Check(len(s.chunks) <= maxChunks, "a run has %d bytes of keys", s.bytes)
 	s.used = 0
 	return n

@@ -79,8 +79,13 @@ func TestHashesThatAreEqual(t *testing.T) {
 	}
 	r.insert(entries, false)
 	r.equal(&entries[0]) // fills seen
-	for hash := range r.latest.seen {
-		r.latest.seen[hash] = severalSeen
+	for i := range r.recent {
+		r.latest.note(&r.slab, &r.recent[i]) // as if another had its hash
+	}
+	for hash, at := range r.latest.seen {
+		if at != severalSeen {
+			t.Fatalf("hash %x of two keys: got %d, want that there are several", hash, at)
+		}
 	}
 	for i := range entries {
 		entries[i].ID = "second"
