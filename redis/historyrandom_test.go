@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/redis/keyspace"
 )
 
@@ -91,7 +90,7 @@ func TestRandomHistories(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Durability = firn.None
 			m := newRememberer(t, o)
-			for i := range seed.Steps(t, 2400) / 4 {
+			for i := range kindSteps(t, name, 2400) / 4 {
 				m.step()
 				if len(m.moments) == 0 {
 					continue

@@ -61,13 +61,22 @@ func TestCompactionLeavesWhatRealRedisReplied(t *testing.T) {
 				if policies {
 					f.setPolicies(t)
 				}
-				f.live(t, connect(), seed.Steps(t, 6_000)/10)
+				f.live(t, connect(), kindSteps(t, name, 6_000)/10)
 				f.restart(t)
 				f.agreeAll(t)
 				f.end(t, policies)
 			})
 		}
 	}
+}
+
+// kindSteps is how many steps a test takes with a kind of options. Those that
+// are not "both" take the same ways through the code, one after the other.
+func kindSteps(t *testing.T, kind string, n int) int {
+	if n = seed.Steps(t, n); kind != "both" {
+		n /= 4
+	}
+	return n
 }
 
 func newForgetful(t *testing.T, redis *theirs, o firn.Options) *forgetful {
