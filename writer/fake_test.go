@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -231,29 +232,70 @@ type fakeState struct {
 	mu        sync.Mutex
 	tail      *index.Tail
 	staged    []*schema.Row
+	sealed    []*schema.Row
+	flies     bool // sealed is to be published or abandoned
 	begun     int
+	undone    []schema.Timestamp // in the order in which it was
+	wrong     []string           // calls that should not have come
+	offered   atomic.Bool
+	locks     int
+	newest    atomic.Int64 // published
 	published []schema.Timestamp
 }
 
-func (s *fakeState) Lock()                { s.mu.Lock() }
-func (s *fakeState) Unlock()              { s.mu.Unlock() }
-func (s *fakeState) Begin()               { s.begun = len(s.staged) }
-func (s *fakeState) Wrote() bool          { return len(s.staged) > s.begun }
-func (s *fakeState) Rollback()            { s.rollback(s.begun) }
-func (s *fakeState) Seal() []*schema.Row  { return s.staged }
-func (s *fakeState) Abandon()             { s.rollback(0) }
-func (s *fakeState) Counts() index.Counts { return nil }
+func (s *fakeState) Lock() {
+	s.mu.Lock()
+	s.locks++
+	s.offered.Store(false)
+}
+
+func (s *fakeState) Begin()      { s.begun = len(s.staged) }
+func (s *fakeState) Wrote() bool { return len(s.staged) > s.begun }
+func (s *fakeState) Rollback()   { s.rollback(s.begun) }
+
+// Counts is asked when a merge begins.
+func (s *fakeState) Counts() index.Counts {
+	s.expect(!s.flies && len(s.staged) == 0, "a merge begins with something staged")
+	return nil
+}
+
+func (s *fakeState) Offered() bool { return s.offered.Load() }
+
+func (s *fakeState) Unlock() {
+	s.expect(!s.flies && len(s.staged) == 0, "unlock with something staged")
+	s.mu.Unlock()
+}
+
+func (s *fakeState) expect(ok bool, wrong string) {
+	if !ok {
+		s.wrong = append(s.wrong, wrong)
+	}
+}
+
+func (s *fakeState) Seal() []*schema.Row {
+	s.expect(!s.flies, "seal while a group is sealed")
+	s.sealed, s.staged, s.flies = s.staged, nil, true
+	return s.sealed
+}
 
 func (s *fakeState) Publish() {
-	for _, r := range s.staged {
+	for _, r := range s.sealed {
 		s.published = append(s.published, r.TS)
+		s.newest.Store(int64(r.TS))
 	}
-	s.staged = nil
+	s.sealed, s.flies = nil, false
+}
+
+func (s *fakeState) Abandon() {
+	s.rollback(0)
+	s.staged, s.sealed, s.flies = s.sealed, nil, false
+	s.rollback(0)
 }
 
 func (s *fakeState) rollback(to int) {
-	for _, r := range s.staged[to:] {
+	for _, r := range slices.Backward(s.staged[to:]) {
 		s.tail.Remove([]schema.Entry{entryOf(r)})
+		s.undone = append(s.undone, r.TS)
 	}
 	s.staged = s.staged[:to:to]
 }
@@ -328,6 +370,9 @@ func (r *rig) start() {
 	r.t.Cleanup(func() {
 		stop()
 		for range r.ended {
+		}
+		for _, wrong := range r.state.wrong {
+			r.t.Error(wrong)
 		}
 	})
 }

@@ -12,6 +12,10 @@ import (
 // It is waited for on the loop's goroutine alone, and before anything is run:
 // the jobs stay in the queue, nothing is stamped or staged, and neither the
 // state nor mu is locked. Readers go on meanwhile, and TryRun refuses.
+//
+// A process that takes the lock between two groups that overlap meets a group
+// that has run. Then the committer waits, as long, and readers of the present
+// go on; a Barrier waits with it, because the group is stamped.
 const (
 	firstLockPause = time.Millisecond
 	lastLockPause  = 50 * time.Millisecond
@@ -41,6 +45,22 @@ func (w *Writer) reserve() error {
 	}
 	w.reserved = true
 	return nil
+}
+
+// awaitReserve is reserve for a group that has run: it waits for another
+// process, which can have taken the lock since the group before was committed.
+func (w *Writer) awaitReserve() error {
+	for {
+		err := w.reserve()
+		if errors.Is(err, schema.ErrBusy) {
+			if pause := w.awaitLock(); pause > 0 {
+				time.Sleep(pause)
+				continue
+			}
+		}
+		w.locked = lockWait{}
+		return err
+	}
 }
 
 // release ends a transaction that was reserved and has stayed empty.
@@ -73,7 +93,7 @@ func (w *Writer) unreserved(cause error) (pause time.Duration, err error) {
 		w.stats.failedGroups.Add(1)
 		w.opts.Logger.Warn("a group could not be committed", "jobs", len(jobs), "error", cause)
 	}
-	answer(jobs, nil, cause)
+	answer(jobs, cause)
 	return 0, w.turn(nil, execs)
 }
 

@@ -50,17 +50,13 @@ const (
 type slowness struct {
 	left int // quick groups until TryRun may run something again
 	next int // how many the next slow one asks for; 0: leastQuick
-
-	began   time.Time     // the group
-	merging time.Duration // what a merge's slice took of its time
 }
 
-func (s *slowness) begin() { s.began, s.merging = time.Now(), 0 }
-
-// end notes that the group is committed. What a merge added to it, and what is
-// done between groups, does not count: those say nothing of the next commit.
-func (s *slowness) end(inline bool) {
-	slow := time.Since(s.began)-s.merging > slowGroup
+// end notes that a group is committed, and how long it took. What a merge added
+// to that, and what is done between groups, does not count: those say nothing
+// of the next commit.
+func (s *slowness) end(took time.Duration, inline bool) {
+	slow := took > slowGroup
 	switch {
 	case slow && inline:
 		s.left = max(s.next, leastQuick)

@@ -95,13 +95,28 @@ func (q *queue) wake() {
 	}
 }
 
-// take removes jobs with at most limit transactions, but at least one job, and
-// all maintenance requests. The slice into is reused.
+// take is takeJobs, and takes all maintenance requests as well.
 func (q *queue) take(into []Job, limit int) ([]Job, []exec) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	jobs, execs := q.jobs, q.execs
+	execs := q.execs
 	q.execs = nil
+	return q.takeLocked(into, limit), execs
+}
+
+// takeJobs removes jobs with at most limit transactions, but at least one job
+// if one is there. The slice into is reused.
+func (q *queue) takeJobs(into []Job, limit int) []Job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.jobs) == 0 {
+		return into[:0]
+	}
+	return q.takeLocked(into, limit)
+}
+
+func (q *queue) takeLocked(into []Job, limit int) []Job {
+	jobs := q.jobs
 	taken, txns := 0, 0
 	for taken < len(jobs) && (taken == 0 || txns+jobs[taken].Len() <= limit) {
 		txns += jobs[taken].Len()
@@ -113,7 +128,7 @@ func (q *queue) take(into []Job, limit int) ([]Job, []exec) {
 		close(q.room)
 		q.room = nil
 	}
-	return jobs[:taken], execs
+	return jobs[:taken]
 }
 
 // cut removes the first n jobs, and all maintenance requests.
@@ -138,6 +153,13 @@ func (q *queue) writes() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.jobs) > 0 || slices.ContainsFunc(q.execs, func(e exec) bool { return e.transaction })
+}
+
+// execsWait says whether maintenance requests wait.
+func (q *queue) execsWait() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.execs) > 0
 }
 
 // refuse closes the queue to everything new; what waits stays.

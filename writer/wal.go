@@ -62,7 +62,7 @@ type wal struct {
 	unseen int64 // pages written since the last look, as a guess from above
 	pages  int64 // in the log at the last look
 
-	owes    bool      // TryRun would have had to wait for readers: the writer's goroutine does
+	owes    bool      // TryRun or the committer would have had to wait for readers: Run does, with nothing in the air
 	again   int64     // the length at which to wait for readers again
 	overrun bool      // past the bound
 	waited  time.Time // when the last long wait past the bound was
@@ -149,7 +149,7 @@ func boundWAL(w *Writer) {
 		return
 	}
 	wait := l.patience()
-	if w.inline && wait > 0 {
+	if (w.inline || w.air.busy) && wait > 0 { // what runs beside the committer may read, too
 		l.owes = true
 		l.wroteMuch() // so that the goroutine looks at once
 		return

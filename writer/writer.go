@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,14 +58,17 @@ const (
 )
 
 // Batch is transactions to be run one after the other in one group. All of it
-// is called on the goroutine that commits. Tx is what a transaction is given.
+// is called on the goroutine that runs transactions. Tx is what a transaction
+// is given.
 type Batch[Tx any] interface {
 	// Len is how many transactions there are, at least 1. It is asked again
 	// before each: a batch may grow while it runs.
 	Len() int
 
 	// Transact runs the i-th. An error undoes what this transaction has
-	// written; the batch goes on. tx is valid until Transact returns.
+	// written; the batch goes on. tx is valid until Transact returns. Those
+	// before may not be committed yet, also of batches that came before; if
+	// they cannot be, the rest of the batch is not run.
 	Transact(i int, tx Tx) error
 
 	// Done is called exactly once, and must not block. If err is nil, what was
@@ -81,17 +83,21 @@ type Batch[Tx any] interface {
 type Job = Batch[schema.Timestamp]
 
 // State is what transactions run on. The writer calls it from one goroutine,
-// everything between Lock and Unlock.
+// everything but Offered between Lock and Unlock.
+//
+// While the rows of a group that has run are committed, those of the next one
+// may be staged upon them: one group at most is sealed, and one runs.
 type State interface {
 	Lock()
 	Begin()               // a transaction starts
 	Wrote() bool          // it has staged something
 	Rollback()            // it failed: undo what it has staged
-	Seal() []*schema.Row  // the group has run: its rows, by timestamp
-	Publish()             // they are committed
-	Abandon()             // they could not be committed
+	Seal() []*schema.Row  // the group has run: its rows, by timestamp, which no one changes
+	Publish()             // the sealed rows are committed; what runs stays
+	Abandon()             // they could not be committed: undo what runs, then them
 	Counts() index.Counts // as published
-	Unlock()
+	Offered() bool        // the next Lock has something to take over
+	Unlock()              // nothing is sealed, nor staged
 }
 
 // Options configure a Writer. All fields but Logger and those with a default
@@ -187,31 +193,39 @@ type Writer struct {
 	fatal  atomic.Pointer[error]
 	stats  stats
 
-	mu         sync.Mutex
-	nextVacuum time.Time          // when to look at free pages again, under load
-	beside     atomic.Int64       // when TryRun last ran something, in Unix nanoseconds
-	barriers   atomic.Int64       // calls of Barrier that wait for mu
-	reserved   bool               // a transaction has begun, and nothing is in it yet
-	locked     lockWait           // for another process
-	mergeWaits bool               // for another process: the last slice of an idle merge
-	alone      [1]Job             // scratch: what TryRun runs
-	inline     bool               // TryRun is under way: nothing waits for readers
-	slow       slowness           // of groups lately, which keeps TryRun away
-	lasts      []schema.Timestamp // scratch: the last timestamp of each job of a group
-	wrote      int                // transactions of the group that wrote
+	mu         lock
+	nextVacuum time.Time    // when to look at free pages again, under load
+	beside     atomic.Int64 // when TryRun last ran something, in Unix nanoseconds
+	barriers   atomic.Int64 // calls of Barrier that wait for mu
+	reserved   bool         // a transaction has begun, and nothing is in it yet
+	locked     lockWait     // for another process
+	mergeWaits bool         // for another process: the last slice of an idle merge
+	alone      [1]Job       // scratch: what TryRun runs
+	inline     bool         // TryRun is under way: nothing waits for readers
+	slow       slowness     // of groups lately, which keeps TryRun away
+	groups     [2]group     // one runs, one may be in the air
+	running    *group
+	taken      []Job // from the queue, and not run yet
+	buffer     []Job // scratch: taken's
+	air        air
+	pressed    bool // requests wait for the jobs of this turn, and no others
 }
 
 // New makes a writer. Nothing happens until Run.
 func New(o Options) *Writer {
 	o = o.withDefaults()
-	return &Writer{
+	w := &Writer{
 		opts:   o,
 		app:    o.Engine.Appender(),
 		clock:  NewClock(o.Now, o.Newest),
 		queue:  newQueue(o.MaxQueue),
 		merger: index.NewMerger(o.Tail, o.Tables),
 		wal:    newWAL(o.WALMaxBytes),
+		mu:     newLock(),
+		air:    newAir(),
 	}
+	w.running = &w.groups[0]
+	return w
 }
 
 // Clock is the clock that commits are stamped by.
@@ -284,11 +298,13 @@ func (w *Writer) submitted(err error) error {
 // of a commit is not known, and then leaves the file as it is. Run must be
 // called once.
 func (w *Writer) Run(ctx context.Context) error {
-	aside, stop := context.WithCancel(context.Background())
+	aside, cancel := context.WithCancel(context.Background())
+	stop := func() { cancel(); close(w.air.take) }
 	beside, _ := errgroup.WithContext(aside)
 	beside.Go(func() error { runCheckpoints(w, aside); return nil })
 	if w.opts.Durability != Always {
 		beside.Go(func() error { runSyncs(w, aside); return nil })
+		beside.Go(func() error { runCommits(w); return nil })
 	}
 	ended := false
 	defer func() {
@@ -315,12 +331,9 @@ func (w *Writer) loop(ctx context.Context) error {
 	idle := time.NewTimer(w.opts.Idle)
 	defer idle.Stop()
 	defer context.AfterFunc(ctx, w.queue.refuse)()
-	var jobs []Job
 	for {
-		var execs int
-		var pause time.Duration
-		var err error
-		if jobs, execs, pause, err = w.round(jobs); err != nil {
+		jobs, execs, pause, err := w.round()
+		if err != nil {
 			w.fail(err)
 			return err
 		}
@@ -328,9 +341,9 @@ func (w *Writer) loop(ctx context.Context) error {
 		case pause > 0:
 			time.Sleep(pause)
 			continue
-		case len(jobs) > 0 || execs > 0:
+		case jobs > 0 || execs > 0:
 			idle.Reset(w.opts.Idle)
-			w.gather(len(jobs))
+			w.gather(jobs)
 			continue
 		case w.queue.refusing():
 			return nil
@@ -358,20 +371,20 @@ func (w *Writer) loop(ctx context.Context) error {
 	}
 }
 
-// round takes what waits and does it, or says when to try that again. The
-// slice into is reused.
-func (w *Writer) round(into []Job) (jobs []Job, execs int, pause time.Duration, err error) {
+// round takes what waits and does it, or says when to try that again.
+func (w *Writer) round() (jobs, execs int, pause time.Duration, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.queue.writes() && w.failure() == nil {
 		if err := w.reserve(); err != nil {
 			pause, err := w.unreserved(err)
-			return into[:0], 0, pause, err
+			return 0, 0, pause, err
 		}
 		w.locked = lockWait{}
 	}
-	jobs, requests := w.queue.take(into, maxGroup)
-	return jobs, len(requests), 0, w.turn(jobs, requests)
+	taken, requests := w.queue.take(w.buffer, maxGroup)
+	w.buffer = taken
+	return len(taken), len(requests), 0, w.turn(taken, requests)
 }
 
 // gatherRounds is how many times the writer lets others run between two
@@ -399,12 +412,13 @@ func (w *Writer) turn(jobs []Job, execs []exec) error {
 		}
 	}()
 	if err := w.failure(); err != nil {
-		answer(jobs, nil, err)
+		answer(jobs, err)
 		unreached = err
 		return err
 	}
 	if len(jobs) > 0 {
-		if err := w.group(jobs); err != nil {
+		w.pressed = len(execs) > 0
+		if err := w.work(jobs); err != nil {
 			unreached = err
 			return err
 		}
@@ -431,7 +445,7 @@ func (w *Writer) turn(jobs []Job, execs []exec) error {
 func (w *Writer) fail(err error) {
 	w.fatal.CompareAndSwap(nil, &err)
 	jobs, execs := w.queue.close()
-	answer(jobs, nil, err)
+	answer(jobs, err)
 	for _, e := range execs {
 		e.done <- err
 	}
