@@ -109,14 +109,14 @@ func (g *Group) serve(w *waiter, q *queue, tx *firn.Tx) error {
 
 // Done is part of firn.Batch.
 func (g *Group) Done(last firn.Timestamp, err error) {
-	for _, w := range g.served {
+	for _, s := range g.members {
+		s.batch.decide(s, last, err)
+	}
+	for _, w := range g.served { // after what the waiter did before it waited
 		w.decide(err)
 	}
 	clear(g.served)
 	g.served, g.running = g.served[:0], false
-	for _, s := range g.members {
-		s.batch.decide(s, last, err)
-	}
 	if g.Decided != nil {
 		g.Decided()
 	}

@@ -119,3 +119,59 @@ func TestAGroupCanBeUsedAgain(t *testing.T) {
 		Check(t, "who pushed", string(all[1].take(t)), ":1\r\n")
 	}
 }
+
+// overlapped is two groups as the writer runs them when their commits overlap:
+// the second before the first is decided.
+type overlapped struct {
+	first     *Group
+	runSecond func(*firn.Tx)
+	decided   func() // the first is
+}
+
+func (o overlapped) Len() int { return o.first.total + 1 }
+
+func (o overlapped) Transact(i int, tx *firn.Tx) error {
+	if i < o.first.total {
+		return o.first.Transact(i, tx)
+	}
+	o.runSecond(tx)
+	return nil
+}
+
+func (o overlapped) Done(last firn.Timestamp, err error) {
+	o.first.Done(last, err)
+	o.decided()
+}
+
+// TestNobodyHearsOfWhatIsNotCommitted: a client that began to wait in one
+// group is served in the next, which may run before the first is committed.
+// What the client did before it waited is told then, and not what served it.
+func TestNobodyHearsOfWhatIsNotCommitted(t *testing.T) {
+	all := newSessions(t, 2, firn.Options{})
+	all[0].session.srv.catalog.Trackers.Add(1) // somebody wants to be told
+	all[0].begin(t, "INCR n\r\nQPOP k 0")
+	all[1].begin(t, "QPUSH k a")
+	first, decided := groupOf(all[0])
+	second, _ := groupOf(all[1])
+	s := all[0].session
+	var w *waiter
+	all[0].submit(t, overlapped{first, func(tx *firn.Tx) {
+		for i := 0; i < second.Len(); i++ {
+			if err := second.Transact(i, tx); err != nil {
+				t.Error(err)
+			}
+		}
+		if w = s.waiter.Load(); len(s.outbox.notes) == 0 || len(w.outbox.notes) == 0 {
+			t.Errorf("before anything is committed: got %d and %d notes, want some of both", len(s.outbox.notes), len(w.outbox.notes))
+		}
+	}, func() {
+		if len(s.outbox.notes) != 0 || len(w.outbox.notes) == 0 {
+			t.Errorf("the first group is committed: got %d and %d notes left, want the second's", len(s.outbox.notes), len(w.outbox.notes))
+		}
+		second.Done(0, nil)
+		if len(w.outbox.notes) != 0 {
+			t.Errorf("both are committed: got %d notes left, want none", len(w.outbox.notes))
+		}
+	}}, decided)
+	Check(t, "who waited", string(all[0].take(t)), ":1\r\n"+pair("k", "a"))
+}

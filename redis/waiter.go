@@ -29,10 +29,11 @@ type waiter struct {
 	links   []link // its places, one for each key; none once the wait is over
 	timer   *time.Timer
 
-	turn  sync.Mutex // before blocked.mu
-	state atomic.Int32
-	reply []byte         // once it is answered
-	wrote firn.Timestamp // of the transaction that served it, if that wrote
+	turn   sync.Mutex // before blocked.mu
+	state  atomic.Int32
+	outbox outbox         // what the transaction that served it has to tell
+	reply  []byte         // once it is answered
+	wrote  firn.Timestamp // of the transaction that served it, if that wrote
 }
 
 // States of a waiter.
@@ -144,13 +145,13 @@ func (w *waiter) serve(key string, tx *firn.Tx) (attempt, error) {
 	if err := tx.SetAuthor(w.session.author); err != nil {
 		return attemptNothing, err
 	}
-	noted := len(w.session.outbox.notes)
 	reply, found, err := w.runAgain(w.argsFor(key), tx)
 	if !found {
+		w.outbox.clear()
 		return attemptNothing, nil
 	}
 	if err != nil {
-		w.session.outbox.undo(noted)
+		w.outbox.undo(0)
 	}
 	w.leave()
 	w.reply = reply
@@ -178,9 +179,9 @@ func (w *waiter) decide(err error) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	if err != nil {
-		w.session.outbox.clear()
+		w.outbox.clear()
 	}
-	w.session.srv.deliver(&w.session.outbox, &w.session.track) // also if the client has gone: it has changed keys
+	w.session.srv.deliver(&w.outbox, &w.session.track) // also if the client has gone: it has changed keys
 	if w.session.waiter.Load() != w {
 		return // the client has gone, or its own batch has failed as well
 	}
@@ -192,8 +193,13 @@ func (w *waiter) decide(err error) {
 }
 
 // runAgain runs a command that waited. found is false if it goes on waiting.
+// What it has to tell is kept apart: what the session did before it waited may
+// be decided earlier.
 func (w *waiter) runAgain(args [][]byte, tx *firn.Tx) (reply []byte, found bool, err error) {
 	s, u := w.session, &w.unit
+	exchange := func() { s.outbox, w.outbox = w.outbox, s.outbox }
+	exchange()
+	defer exchange()
 	c := s.callFor(u, args, tx, tx, nil)
 	c.Waited, c.Patience = true, command.ParksNow
 	err = u.cmd.Run(c)
