@@ -122,6 +122,15 @@ func (v *View) Last(t *index.Table, id []byte) (*schema.Row, error) {
 	return row, err
 }
 
+// Touch brings documents of the head into the processor's caches.
+func (v *View) Touch(t *index.Table, ids [][]byte) {
+	for len(ids) > 0 {
+		n := min(len(ids), touchMost)
+		v.head.touch(t.ID, ids[:n])
+		ids = ids[n:]
+	}
+}
+
 // newest is a document's version as of the view; nil if there is none, or, if
 // only a live one is asked for, if it is dead.
 func (v *View) newest(t *index.Table, id []byte, live bool, into *schema.Row) (*schema.Row, error) {

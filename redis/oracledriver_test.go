@@ -32,6 +32,7 @@ type talker interface {
 type ours struct {
 	Store   *firn.Store
 	session *Session
+	ahead   *Ahead
 	alone   Group         // what commits when the session is run by itself
 	decided chan struct{} // capacity 1: alone was
 	nudged  chan struct{} // capacity 1: something has come since the last look
@@ -57,6 +58,7 @@ func openStore(t testing.TB, o firn.Options) *firn.Store {
 // newOurs connects a session to a server.
 func newOurs(t testing.TB, srv *Server) *ours {
 	o := &ours{Store: srv.Store(), session: srv.NewSession("127.0.0.1:1", "127.0.0.1:2"), decided: make(chan struct{}, 1), nudged: make(chan struct{}, 1)}
+	o.ahead = srv.NewAhead()
 	o.alone.Decided = func() { o.decided <- struct{}{} }
 	o.session.Nudge = func() {
 		select {
@@ -104,6 +106,8 @@ func (o *ours) send(t testing.TB, input []byte) []byte {
 	for len(input) > 0 {
 		n := copy(o.session.Space(1), input)
 		o.session.Fill(n)
+		o.ahead.Look(o.session)
+		o.ahead.Touch()
 		input = input[n:]
 		reply = append(reply, o.take(t)...)
 	}

@@ -23,6 +23,9 @@ const (
 	// pagePlaces is the same for a single command.
 	pagePlaces = 128
 
+	// pageAhead is for how many commands Peek allocates nothing.
+	pageAhead = 64
+
 	// idleBytes is the largest buffer that a Reader keeps although a page
 	// would do.
 	idleBytes = 1 << 20
@@ -37,6 +40,7 @@ type page struct {
 	bytes  [pageBytes]byte
 	args   [pageArgs][]byte
 	places [pagePlaces]place
+	ahead  [pageAhead]command
 }
 
 // What a page and the header of an argument take.
@@ -55,6 +59,7 @@ var pages = sync.Pool{New: func() any { return new(page) }}
 // fits into 16 KiB.
 func (r *Reader) Space(least int) []byte {
 	least = max(least, 1)
+	r.unread()
 	if r.page == nil {
 		r.adopt()
 	}
@@ -83,15 +88,17 @@ func (r *Reader) Fill(n int) {
 // returned. A driver calls it before a connection goes to sleep; the next
 // Space takes a buffer again. After an error the buffer always goes.
 func (r *Reader) Release() bool {
+	r.unread()
 	if r.err == nil && r.start != r.end {
 		return false
 	}
 	if r.page != nil {
 		r.mark()
 		clear(r.page.args[:r.marked])
+		clear(r.page.ahead[:])
 		pages.Put(r.page)
 	}
-	r.page, r.buf, r.slab, r.places = nil, nil, nil, nil
+	r.page, r.buf, r.slab, r.places, r.ahead = nil, nil, nil, nil, nil
 	r.start, r.pos, r.end, r.scan = 0, 0, 0, 0
 	r.used, r.marked = 0, 0
 	return true

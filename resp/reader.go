@@ -6,7 +6,8 @@ import "bytes"
 //
 // Bytes go in through Space and Fill, commands come out of Next. A command
 // may arrive in any number of pieces; what is known of an unfinished one is
-// kept, and no byte is looked at twice but to be copied into a larger buffer.
+// kept, and no byte is looked at twice but to be copied into a larger buffer, or
+// because there was a Peek at it.
 //
 // Invariants:
 //
@@ -16,6 +17,8 @@ import "bytes"
 //     client merely announced.
 //   - Arguments alias buf, and their headers lie in slab; neither moves
 //     between two calls of Space.
+//   - What is in ahead begins where it says, one command behind the other, and
+//     the last ends at start. Space undoes it: then it is read again.
 //   - page is nil exactly when buf is: a Reader without bytes costs nothing
 //     but itself.
 //
@@ -35,6 +38,8 @@ type Reader struct {
 	need   int     // bytes of the current bulk with its line break, 0 if unknown
 	places []place // the arguments understood so far
 
+	ahead []command // what Peek has read, and Next not returned yet
+
 	slab   [][]byte // headers: page.args, or larger
 	used   int      // slab[:used] was handed out since the last Space
 	marked int      // page.args[:marked] may still refer to a buffer
@@ -50,17 +55,28 @@ func NewReader(limits Limits) *Reader {
 }
 
 // SetLimits replaces the limits, from the next length on that is read.
-func (r *Reader) SetLimits(limits Limits) { r.limits = limits.withDefaults() }
+func (r *Reader) SetLimits(limits Limits) {
+	r.unread()
+	r.limits = limits.withDefaults()
+}
 
 // SetAuthenticated says whether the client is trusted with commands of more
 // than 10 arguments and arguments of more than 16 KiB. A Reader starts
 // trusting. While it does not, it holds no command of more than 32 KiB and no
 // line of more than 16 KiB or 128 words, and each command should be executed before the
 // next is asked for: it may be the AUTH that lifts the limit.
-func (r *Reader) SetAuthenticated(trusted bool) { r.guest = !trusted }
+func (r *Reader) SetAuthenticated(trusted bool) {
+	r.unread()
+	r.guest = !trusted
+}
 
 // Buffered returns how many bytes have arrived that Next did not return yet.
-func (r *Reader) Buffered() int { return r.end - r.start }
+func (r *Reader) Buffered() int {
+	if len(r.ahead) > 0 {
+		return r.end - r.ahead[0].start
+	}
+	return r.end - r.start
+}
 
 // Used returns how many bytes are in the buffer: those that Next did not
 // return yet, and those of commands that it has since the last Space.
@@ -95,6 +111,16 @@ func (r *Reader) Memory() int {
 // An error is a [ProtocolError], and it comes after the good commands in
 // front of it. It stays: every later call returns it too.
 func (r *Reader) Next() (args [][]byte, ok bool, err error) {
+	if len(r.ahead) > 0 {
+		args = r.ahead[0].args
+		r.ahead = r.ahead[1:]
+		return args, true, nil
+	}
+	return r.read()
+}
+
+// read is Next for what there was no Peek at.
+func (r *Reader) read() (args [][]byte, ok bool, err error) {
 	for r.err == nil {
 		switch {
 		case r.left > 0:

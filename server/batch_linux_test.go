@@ -47,6 +47,7 @@ func (d *driven) round(t *testing.T, input string) string {
 	}
 	d.conn.readable = true
 	d.read(d.conn)
+	d.runFilled()
 	if !d.hasBatch() {
 		t.Fatalf("%q: got no batch", input)
 	}
@@ -56,6 +57,7 @@ func (d *driven) round(t *testing.T, input string) string {
 
 // take is what the client has been sent.
 func (d *driven) take() string {
+	d.flushAll()
 	reply := make([]byte, 1<<10)
 	n, _ := unix.Read(d.client, reply)
 	return string(reply[:max(n, 0)])

@@ -21,6 +21,8 @@ type conn struct {
 	blocked  bool // the socket takes no more output; epoll will say when it does
 	waiting  bool // the session is with the store or with a worker
 	queued   bool // it is in the loop's list to read again
+	filled   bool // it is in the loop's list of those that got input
+	talks    bool // it is in the loop's list of those to be flushed
 	ended    bool // nothing more is read: end once all is answered
 	closed   bool
 }
@@ -86,9 +88,9 @@ func tune(fd, keepAlive int) {
 }
 
 // read reads once from a connection that has input, if its session can take
-// it, and runs the session.
+// it. The session runs once all that are ready have been read.
 func (l *loop) read(c *conn) {
-	if !c.readable || c.waiting || c.closed || c.ended {
+	if !c.readable || c.waiting || c.closed || c.ended || c.filled {
 		return
 	}
 	if c.blocked && len(c.session.Output()) >= maxUnreadBytes {
@@ -108,7 +110,22 @@ func (l *loop) read(c *conn) {
 	}
 	c.session.Fill(n)
 	c.readable = c.hup || n == len(space) // less means that there was no more
-	l.advance(c)
+	c.filled = true
+	l.filled = append(l.filled, c)
+}
+
+// runFilled runs the sessions that have got input.
+func (l *loop) runFilled() {
+	for _, c := range l.filled {
+		l.ahead.Look(c.session)
+	}
+	l.ahead.Touch()
+	for _, c := range l.filled {
+		c.filled = false
+		l.advance(c)
+	}
+	clear(l.filled)
+	l.filled = l.filled[:0]
 }
 
 // resume goes on with a session that comes back from the store or a worker.
@@ -128,7 +145,8 @@ func (l *loop) wait(c *conn) {
 	l.waiting++
 }
 
-// advance runs a session until it has to wait, and sends what it has to say.
+// advance runs a session until it has to wait, or lacks input: then what it
+// has to say is sent with what the others have.
 func (l *loop) advance(c *conn) {
 	for !c.closed && !c.waiting {
 		switch c.session.Run() {
@@ -146,19 +164,37 @@ func (l *loop) advance(c *conn) {
 				return
 			}
 		case redis.NeedInput:
-			if l.flush(c) && c.ended && !c.blocked {
-				l.close(c)
-			}
+			l.flushLater(c)
 			l.queueRead(c)
 			return
 		case redis.NeedClose:
 			c.ended = true
-			if l.flush(c) && !c.blocked {
-				l.close(c)
-			}
+			l.flushLater(c)
 			return
 		}
 	}
+}
+
+// flushLater notes that a session has something to say, or has ended.
+func (l *loop) flushLater(c *conn) {
+	if !c.talks {
+		c.talks = true
+		l.talking = append(l.talking, c)
+	}
+}
+
+// flushAll sends what the sessions of this round have to say. All of it is
+// sent together: a client of many connections is woken once, and sends its next
+// commands together.
+func (l *loop) flushAll() {
+	for _, c := range l.talking {
+		c.talks = false
+		if !c.closed && l.flush(c) && c.ended && !c.blocked && !c.waiting {
+			l.close(c)
+		}
+	}
+	clear(l.talking)
+	l.talking = l.talking[:0]
 }
 
 // queueRead makes sure that input which is known to be there is read in the

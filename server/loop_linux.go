@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"github.com/firndb/firn/redis"
 )
 
 const haveLoops = true
@@ -35,9 +37,12 @@ type loop struct {
 	doors    map[int32]bool // listening sockets; those of the first loop only
 	peers    []*loop        // all loops, to spread new connections over
 	turn     int
-	waiting  int       // sessions that are with the store or a worker
-	again    []*conn   // have more to read than one call gave
-	reading  []*conn   // again, while it is worked off
+	waiting  int     // sessions that are with the store or a worker
+	again    []*conn // have more to read than one call gave
+	reading  []*conn // again, while it is worked off
+	filled   []*conn // got input in this round, and run next
+	ahead    *redis.Ahead
+	talking  []*conn   // have run in this round, and are flushed next
 	batch    *batch    // the writes of this round
 	resuming []*conn   // scratch of goOn
 	crowd    int       // how many sessions wrote together lately
@@ -115,6 +120,7 @@ func newLoop(s *Server, w *workers) (*loop, error) {
 	l := &loop{
 		server: s, epoll: epoll, wakeup: wakeup, workers: w,
 		events: make([]unix.EpollEvent, maxEvents),
+		ahead:  s.redis.NewAhead(),
 		conns:  make(map[int32]*conn),
 		doors:  make(map[int32]bool),
 	}
@@ -164,10 +170,13 @@ func (l *loop) run() error {
 		}
 		l.readMail()
 		l.readAgain()
+		l.runFilled()
+		l.flushAll()
 		if !l.ending && l.gathering() {
 			continue
 		}
 		l.submit()
+		l.flushAll()
 		l.tick()
 		if !l.ending {
 			continue
