@@ -290,3 +290,56 @@ func (d *docs) tableOf(at uint32, s *slot) schema.TableID {
 	}
 	return entry(d.places.Bytes(s.ref)).table()
 }
+
+// A look-up of a document that is in no cache of the processor waits for memory
+// several times, once for each step from the id to the value. Many look-ups
+// that take each step together wait about as long as one. Measured with 10⁶
+// documents: 1,140 to 1,320 ns each one after the other, 235 to 326 together.
+const (
+	touchMost  = 64      // documents that take a step together
+	touchLeast = 1 << 12 // documents in the head; fewer are in the caches anyway
+	touchBytes = 1 << 10 // of a document; what follows is read in a row, which a processor foresees
+	cacheLine  = 64
+)
+
+// touch takes the steps of find for documents of these hashes, at most
+// touchMost, and throws away what it finds. It returns something that depends on everything it has
+// looked at, so that it has to.
+//
+//go:noinline
+func (d *docs) touch(hashes []uint32) (sum byte) {
+	var slots [touchMost]uint32
+	var refs [touchMost]slab.Ref
+	for i := range hashes {
+		slots[i] = d.first(hashes[i])
+	}
+	n := 0
+	for i := range hashes {
+		if at := slots[i]; at != 0 {
+			if ref := d.matching(at, hashes[i]); ref != 0 {
+				refs[n] = ref
+				n++
+			}
+		}
+	}
+	for _, ref := range refs[:n] {
+		place := d.places.Bytes(ref)
+		for at := 0; at < min(len(place), touchBytes); at += cacheLine {
+			sum += place[at]
+		}
+	}
+	return sum
+}
+
+// matching is where the first slot of a bucket's leads that has the hash, from
+// one on; 0 if there is none, or its document is large.
+func (d *docs) matching(at, hash uint32) slab.Ref {
+	for at != 0 {
+		s := d.slots.At(at)
+		if s.hash == hash {
+			return s.ref
+		}
+		at = s.next
+	}
+	return 0
+}

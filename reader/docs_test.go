@@ -187,3 +187,20 @@ func TestShiftingSizesGiveMemoryBack(t *testing.T) {
 		}
 	}
 }
+
+// TestTouchReachesTheEntries: of documents that are there, and of nothing else.
+func TestTouchReachesTheEntries(t *testing.T) {
+	d := newDocs(1 << 20)
+	defer d.release()
+	small := &schema.Row{Table: 1, ID: "small", TS: 0x0101, Value: []byte("v")}
+	large := &schema.Row{Table: 1, ID: "large", TS: 1, Value: make([]byte, 2*slab.MaxBytes)}
+	for _, row := range []*schema.Row{small, large} {
+		d.put(d.hash(1, row.ID), row)
+	}
+	if d.touch([]uint32{d.hash(1, "small")}) == 0 {
+		t.Error("of a small document: got nothing, want a part of its entry")
+	}
+	if d.touch([]uint32{d.hash(1, "large")})+d.touch([]uint32{d.hash(1, "none")}) != 0 {
+		t.Error("of what has no entry: got something, want nothing")
+	}
+}

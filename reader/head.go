@@ -196,6 +196,19 @@ func (h *Head) find(t *index.Table, id []byte, at schema.Timestamp, live bool, i
 	return h.docs.row(slot, into), true
 }
 
+// touch is docs.touch for at most touchMost documents, if it is worth it.
+func (h *Head) touch(t schema.TableID, ids [][]byte) {
+	var hashes [touchMost]uint32
+	for i, id := range ids {
+		hashes[i] = h.docs.hash(t, textOf(id))
+	}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if h.docs.number >= touchLeast {
+		h.docs.touch(hashes[:len(ids)])
+	}
+}
+
 // findVersion is the version of a document of exactly ts; nil if the head does
 // not have it.
 func (h *Head) findVersion(t *index.Table, id string, ts schema.Timestamp) *schema.Row {

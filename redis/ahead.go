@@ -29,7 +29,7 @@ type Ahead struct {
 // Limits of what is touched together: it has to be in the caches when the
 // commands run.
 const (
-	maxAheadCommands = 64  // of a session
+	maxAheadCommands = 64   // of a session
 	maxAheadKeys     = 1024 // of all
 )
 

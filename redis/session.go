@@ -199,6 +199,12 @@ func (s *Session) Fill(n int) {
 	s.active.Store(s.srv.opts.Now().UnixMilli())
 }
 
+// Unread is the bytes of input that no command was read from. held says that
+// one was read and has not run: then Space must not be called.
+func (s *Session) Unread() (bytes int, held bool) {
+	return s.in.Buffered(), s.phase != phaseReady || s.pending || len(s.batch.units) > 0
+}
+
 // Output is what waits to be sent.
 func (s *Session) Output() []byte { return s.out.unsent() }
 

@@ -111,8 +111,8 @@ func TestBatchesWithLongRepliesAreCut(t *testing.T) {
 
 func TestManyReadsAskForAFlush(t *testing.T) {
 	a, _ := NewPair(t, firn.Options{Durability: firn.None})
-	a.tell(t, []byte("SET"), []byte("k"), bytes.Repeat([]byte("x"), 512<<10))
-	input := strings.Repeat("GET k\r\n", 10)
+	a.tell(t, []byte("SET"), []byte("k"), bytes.Repeat([]byte("x"), 128<<10))
+	input := strings.Repeat("GET k\r\n", 20)
 	a.session.Fill(copy(a.session.Space(len(input)), input))
 	if got := a.session.Run(); got != NeedFlush {
 		t.Fatalf("Run: got %d, want NeedFlush", got)

@@ -23,6 +23,7 @@ type conn struct {
 	queued   bool // it is in the loop's list to read again
 	filled   bool // it is in the loop's list of those that got input
 	talks    bool // it is in the loop's list of those to be flushed
+	stopped  bool // the session can go on once some of its output is gone
 	ended    bool // nothing more is read: end once all is answered
 	closed   bool
 }
@@ -87,13 +88,25 @@ func tune(fd, keepAlive int) {
 	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
 }
 
+// What a client makes a loop do at once for it, while others wait.
+const (
+	// maxPartBytes is what is written to a socket in one round: 50 to 100 µs.
+	maxPartBytes = 256 << 10
+
+	// behindBytes is the unsent output from which a client is behind, if less
+	// than behindInput of commands has arrived that are not run yet. So it has
+	// one large reply waiting, and not as many as maxUnreadBytes allows.
+	behindBytes = 1 << 20
+	behindInput = 16 << 10
+)
+
 // read reads once from a connection that has input, if its session can take
 // it. The session runs once all that are ready have been read.
 func (l *loop) read(c *conn) {
 	if !c.readable || c.waiting || c.closed || c.ended || c.filled {
 		return
 	}
-	if c.blocked && len(c.session.Output()) >= maxUnreadBytes {
+	if _, held := c.session.Unread(); c.stopped && held || len(c.session.Output()) >= maxUnreadBytes {
 		return // until the client has read some of it
 	}
 	space := c.session.Space(minReadBytes)
@@ -116,16 +129,20 @@ func (l *loop) read(c *conn) {
 
 // runFilled runs the sessions that have got input.
 func (l *loop) runFilled() {
-	for _, c := range l.filled {
-		l.ahead.Look(c.session)
+	filled := l.filled
+	l.filled = l.running[:0]
+	for _, c := range filled {
+		if !c.closed && !c.waiting {
+			l.ahead.Look(c.session)
+		}
 	}
 	l.ahead.Touch()
-	for _, c := range l.filled {
+	for _, c := range filled {
 		c.filled = false
 		l.advance(c)
 	}
-	clear(l.filled)
-	l.filled = l.filled[:0]
+	clear(filled)
+	l.running = filled[:0]
 }
 
 // resume goes on with a session that comes back from the store or a worker.
@@ -145,10 +162,17 @@ func (l *loop) wait(c *conn) {
 	l.waiting++
 }
 
-// advance runs a session until it has to wait, or lacks input: then what it
-// has to say is sent with what the others have.
+// advance runs a session until it has to wait, lacks input, or has said much:
+// then what it has to say is sent with what the others have.
 func (l *loop) advance(c *conn) {
+	c.stopped = false
 	for !c.closed && !c.waiting {
+		if l.isBehind(c) {
+			c.stopped = true
+			l.flushLater(c)
+			l.queueRead(c)
+			return
+		}
 		switch c.session.Run() {
 		case redis.NeedCommit:
 			l.wait(c)
@@ -160,9 +184,9 @@ func (l *loop) advance(c *conn) {
 				l.tell(func(m *mailbox) { m.ready = append(m.ready, c) })
 			})
 		case redis.NeedFlush:
-			if !l.flush(c) || c.blocked && len(c.session.Output()) >= maxUnreadBytes {
-				return
-			}
+			c.stopped = true
+			l.flushLater(c)
+			return
 		case redis.NeedInput:
 			l.flushLater(c)
 			l.queueRead(c)
@@ -175,6 +199,18 @@ func (l *loop) advance(c *conn) {
 	}
 }
 
+// isBehind says that a client takes less than it asks for, and has to read
+// before more of that runs. One that has sent much more may read nothing before
+// all of it is taken, and gets as much as maxUnreadBytes for that.
+func (l *loop) isBehind(c *conn) bool {
+	unsent := len(c.session.Output())
+	if unsent < behindBytes || unsent >= maxUnreadBytes {
+		return unsent >= maxUnreadBytes
+	}
+	input, held := c.session.Unread()
+	return input < behindInput && !held
+}
+
 // flushLater notes that a session has something to say, or has ended.
 func (l *loop) flushLater(c *conn) {
 	if !c.talks {
@@ -185,16 +221,43 @@ func (l *loop) flushLater(c *conn) {
 
 // flushAll sends what the sessions of this round have to say. All of it is
 // sent together: a client of many connections is woken once, and sends its next
-// commands together.
+// commands together. What is much is sent in parts, one in each round, and so
+// are the commands run that ask for it.
 func (l *loop) flushAll() {
-	for _, c := range l.talking {
+	talking := l.talking
+	l.talking = l.flushing[:0]
+	for _, c := range talking {
 		c.talks = false
-		if !c.closed && l.flush(c) && c.ended && !c.blocked && !c.waiting {
-			l.close(c)
+		if !c.closed && !c.waiting && l.flush(c) {
+			l.flushed(c)
 		}
 	}
-	clear(l.talking)
-	l.talking = l.talking[:0]
+	clear(talking)
+	l.flushing = talking[:0]
+}
+
+// flushed goes on with a client that was sent something.
+func (l *loop) flushed(c *conn) {
+	left := len(c.session.Output())
+	switch {
+	case left > 0 && !c.blocked:
+		l.flushLater(c) // the next part
+	case left == 0 && c.ended && !c.stopped:
+		l.close(c)
+		return
+	}
+	if c.stopped && !l.isBehind(c) {
+		l.runLater(c)
+	}
+	l.queueRead(c)
+}
+
+// runLater has a session run in the next round that has all the input it needs.
+func (l *loop) runLater(c *conn) {
+	if !c.filled {
+		c.filled = true
+		l.filled = append(l.filled, c)
+	}
 }
 
 // queueRead makes sure that input which is known to be there is read in the
@@ -206,21 +269,22 @@ func (l *loop) queueRead(c *conn) {
 	}
 }
 
-// flush writes the output once, as far as the socket takes it. A client that
-// leaves more unread than it may is cut off. false means that c is closed.
+// flush writes a part of the output, as far as the socket takes it. A client
+// that leaves more unread than it may is cut off. false means that c is closed.
 func (l *loop) flush(c *conn) bool {
 	out := c.session.Output()
 	if len(out) == 0 {
 		return true
 	}
 	if !c.blocked {
-		n, err := writeNow(c.fd, out)
+		part := out[:min(len(out), maxPartBytes)]
+		n, err := writeNow(c.fd, part)
 		if err != 0 && err != unix.EAGAIN {
 			l.close(c)
 			return false
 		}
 		c.session.Sent(n)
-		c.blocked = n < len(out)
+		c.blocked = n < len(part)
 	}
 	if c.session.Overflows() {
 		l.close(c)

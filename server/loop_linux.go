@@ -41,8 +41,10 @@ type loop struct {
 	again    []*conn // have more to read than one call gave
 	reading  []*conn // again, while it is worked off
 	filled   []*conn // got input in this round, and run next
+	running  []*conn // filled, while it is worked off
 	ahead    *redis.Ahead
 	talking  []*conn   // have run in this round, and are flushed next
+	flushing []*conn   // talking, while it is worked off
 	batch    *batch    // the writes of this round
 	resuming []*conn   // scratch of goOn
 	crowd    int       // how many sessions wrote together lately
@@ -194,7 +196,7 @@ func (l *loop) run() error {
 // scheduler nothing, and only then in a call that may block.
 func (l *loop) poll() (int, error) {
 	n, err := pollNow(l.epoll, l.events)
-	if n > 0 || err != nil || len(l.again) > 0 || l.hasBatch() {
+	if n > 0 || err != nil || len(l.again)+len(l.filled)+len(l.talking) > 0 || l.hasBatch() {
 		return n, err
 	}
 	l.sleeping.Store(true)
@@ -227,7 +229,7 @@ func (l *loop) handle(event *unix.EpollEvent) {
 		}
 		if event.Events&unix.EPOLLOUT != 0 && c.blocked {
 			c.blocked = false
-			l.advance(c)
+			l.flushLater(c)
 		}
 		l.read(c)
 	case l.doors[event.Fd]:
@@ -331,7 +333,7 @@ func (l *loop) startEnding() {
 // or, at last, those that do not read what they are owed as well.
 func (l *loop) closeAll(last bool) {
 	for _, c := range l.conns {
-		if !c.waiting && (!c.blocked && !c.session.Served() || last) {
+		if !c.waiting && (len(c.session.Output()) == 0 && !c.stopped && !c.session.Served() || last) {
 			l.close(c)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
@@ -158,9 +159,18 @@ func get(c *command.Call) error {
 	if err != nil {
 		return err
 	}
+	if _, reading := c.R.(*firn.Snapshot); reading && len(k.Value) > maxLoopBytes && !c.Client.MayBlock() {
+		c.Work.Hits-- // it is found again
+		return firn.ErrCold
+	}
 	command.BulkOrNull(c, k.Value, ok)
 	return nil
 }
+
+// maxLoopBytes is the largest value that is copied where others wait for it,
+// which takes about 100 µs. A larger one is read where it may take its time,
+// like one that has to be read from the file.
+const maxLoopBytes = 256 << 10
 
 // setOptions are what SET and its like store, and the options of SET and GETEX.
 type setOptions struct {
