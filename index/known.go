@@ -121,8 +121,8 @@ func hashBytes(x schema.IndexID, key []byte) uint64 {
 }
 
 // ids is filters that grow: what one has no more room for goes into the next,
-// of twice the size, while there is memory. Then the last takes it, and says
-// yes too often.
+// which is larger, while there is memory. Then the last takes it, and says yes
+// too often. An id may be in several.
 type ids struct {
 	most    int64
 	mu      sync.Mutex // of whoever adds
@@ -132,6 +132,10 @@ type ids struct {
 // overfull times what a filter is made for leaves 4 bits an id: 1 answer in 5
 // is a wrong yes.
 const overfull = 3
+
+// growth is how much larger a filter is than the one before: from 64 Ki ids to
+// 11 million there are 5, each of which a question may have to ask.
+const growth = 4
 
 func newIDs(room int, most int64) *ids {
 	i := &ids{most: most}
@@ -152,11 +156,6 @@ func (i *ids) add(hash uint64) bool {
 	if last.keys >= last.room {
 		last = i.grow(filters)
 	}
-	for _, f := range filters {
-		if f != last && f.mayHave(hash) {
-			return true
-		}
-	}
 	last.addShared(hash)
 	return !i.full()
 }
@@ -164,7 +163,7 @@ func (i *ids) add(hash uint64) bool {
 // grow adds a filter if there is memory for one that is worth it.
 func (i *ids) grow(filters []*filter) *filter {
 	last := filters[len(filters)-1]
-	room := min(2*last.room, roomIn(i.most-i.bytes()))
+	room := min(growth*last.room, roomIn(i.most-i.bytes()))
 	if room < last.room/2 {
 		return last
 	}
