@@ -52,6 +52,7 @@ var leaves = map[string]bool{
 	"internal/crashvfs":  true,
 	"internal/gathervfs": true,
 	"internal/invariant": true,
+	"internal/pages":     true,
 	"internal/race":      true,
 	"internal/script":    true,
 	"internal/seed":      true,
