@@ -370,7 +370,7 @@ func ExampleOrdered() {
 		if err != nil {
 			return err
 		}
-		rank, _ := o.Rank(id(1500, "ada"))
+		rank, _, _ := o.Rank(id(1500, "ada"))
 		fmt.Printf("%d players, the best is %s, ada beats %d\n", o.Len(), best.Doc.Value, rank)
 		return nil
 	}))

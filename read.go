@@ -34,8 +34,8 @@ type Reader interface {
 	Scan(r Range) iter.Seq2[Item, error]
 
 	// Ordered is a whole range with the operations of a sorted list. prefix
-	// has as many elements as the table, or the index, declares. It is loaded
-	// into memory for that.
+	// has as many elements as the table, or the index, declares. It is counted
+	// for that, and kept in memory as far as it fits.
 	Ordered(x *Index, prefix []byte) (*Ordered, error)
 
 	// Keys walks the keys of a range without reading the documents, all but
@@ -48,7 +48,9 @@ type Reader interface {
 	CountRange(r Range) (int, error)
 
 	// Warm does what Ordered does to bring a range into memory, if it has
-	// about n entries and they fit there, and says whether it is there now.
+	// about n entries and their counts fit there, and says whether it is there
+	// now. With n 0 it does so only if the file has the counts, as it has of
+	// large ranges: that takes some milliseconds.
 	Warm(x *Index, prefix []byte, n int) (held bool, err error)
 
 	// Count is the number of live documents whose id has a prefix.
@@ -87,12 +89,14 @@ type Range struct {
 type Item = reader.Item
 
 // Ordered is a whole range in key order, with element at rank and rank of a
-// key in logarithmic time. That of a Snapshot does not change; that of a Tx is
-// valid until the transaction's next write.
+// key in logarithmic time. What of it is not in memory is read, some hundred
+// keys at a time. That of a Snapshot does not change; that of a Tx is valid until
+// the transaction's next write.
 //
 //	func (o *Ordered) Len() int
 //	func (o *Ordered) At(i int) (Item, error)                         // the element at rank i, from 0; ErrNotFound, bare, if there is none
-//	func (o *Ordered) Rank(key []byte) (rank int, found bool)         // how many keys come before key
+//	func (o *Ordered) KeyAt(i int) (string, error)                    // its key, without reading the document
+//	func (o *Ordered) Rank(key []byte) (rank int, found bool, err error) // how many keys come before key
 //	func (o *Ordered) Ascend(from []byte) iter.Seq2[Item, error]      // from the first key at or after from
 //	func (o *Ordered) Descend(from []byte) iter.Seq2[Item, error]     // from the last key at or before from; nil is the end
 type Ordered = reader.Ordered

@@ -375,7 +375,7 @@ func (st *story) ranks(r Reader, t *Table, prefix []byte) (lines []string, err e
 		if err != nil {
 			return nil, err
 		}
-		rank, _ := o.Rank([]byte(item.Key))
+		rank, _, _ := o.Rank([]byte(item.Key))
 		lines = append(lines, fmt.Sprintf("%d. %s", rank, st.showVersion(item.Doc)))
 	}
 	return lines, nil

@@ -65,6 +65,16 @@ func (tx *Tx) Delete(t *Table, id, note []byte) error {
 	return tx.writeOpen(t, id, Document{Value: note, Deleted: true})
 }
 
+// Fresh promises that no document's id, and no key of an index, begins with a
+// prefix but those that the transaction itself writes: it has just made the
+// prefix up. Ordered ranges with the prefix are kept in memory from their first
+// element on. A promise that is not kept hides documents.
+func (tx *Tx) Fresh(prefix []byte) {
+	if !tx.view.Ended() {
+		tx.store.head.Fresh(string(prefix))
+	}
+}
+
 // writeOpen is write for tables that the program may write.
 func (tx *Tx) writeOpen(t *Table, id []byte, doc Document) error {
 	d, err := tx.Edit(t, id)

@@ -301,10 +301,11 @@ func checkGroup(v *View, name string, rng *rand.Rand) error {
 // TestRangesAreOneMoment lets readers load ranges into the head while the
 // writer changes them. The budget holds one of three, so that they come and go.
 func TestRangesAreOneMoment(t *testing.T) {
-	for _, budget := range []int64{0, 16 << 10, 1 << 20} {
+	for _, budget := range []int64{0, 5 << 10, 16 << 10, 1 << 20} {
 		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
 			seed := seed.Fresh(t)
 			g := newRig(t, budget)
+			g.head.pageBytes = smallPage
 			g.slice = 8
 			g.must(seedGroups)
 			first := g.head.Newest()

@@ -133,7 +133,7 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 			h.learning.known.Add(row.Table, row.ID)
 		}
 	}
-	h.stageRanges(d.table, row, l.entries[from:])
+	h.stageRanges(d.table, row, old, l.entries[from:])
 	return true, nil
 }
 

@@ -25,6 +25,8 @@ type Head struct {
 	tail   *index.Tail
 	budget int64 // bytes; 0 keeps nothing
 
+	pageBytes int // of a range's leaves; 0 unless a test says otherwise
+
 	group sync.Mutex // held while groups are run and committed
 
 	mu     sync.RWMutex
@@ -227,12 +229,16 @@ func (h *Head) findVersion(t *index.Table, id string, ts schema.Timestamp) *sche
 	return nil
 }
 
-// findInRange is find for what is in the range of its id only.
+// findInRange is find for what is in the range of its id only. A transaction
+// sees what is staged there.
 func (h *Head) findInRange(t *index.Table, id []byte, at schema.Timestamp, live bool) (row *schema.Row, ok bool) {
-	if t.Prefix == 0 || len(h.ranges.byKey) == 0 {
+	if t.Prefix == 0 || len(h.ranges.byKey)+len(h.staged.born.ranges) == 0 {
 		return nil, false
 	}
-	row, ok = h.ranges.find(t, id, at)
+	if at == schema.MaxTimestamp {
+		return findStaged(h, t, string(id), live)
+	}
+	row, ok = h.ranges.find(t, string(id), at)
 	return row, ok && (live || row != nil)
 }
 
@@ -254,7 +260,7 @@ func (h *Head) fill(row *schema.Row, at schema.Timestamp) {
 	}
 	if at == schema.MaxTimestamp { // a transaction: nobody else writes
 		h.docs.fill(row)
-		h.shrinkLocked()
+		h.shrinkDocsLocked()
 		return
 	}
 	runs := h.tail.Runs() // before the watermark: a merge may end between the two
@@ -264,7 +270,7 @@ func (h *Head) fill(row *schema.Row, at schema.Timestamp) {
 		return
 	}
 	h.docs.fill(row)
-	h.shrinkLocked()
+	h.shrinkDocsLocked()
 }
 
 // absent stands in the head for a document that has no version, so that it
@@ -274,15 +280,25 @@ func absent(t *index.Table, id string) *schema.Row {
 	return &schema.Row{Table: t.ID, ID: id, Deleted: true}
 }
 
-// largestShare: no single document or range may take more than this part of
-// the budget, or it would push out everything else.
+// largestShare: no single document may take more than this part of the budget,
+// or it would push out everything else, nor what is read of a range at once.
 const largestShare = 4
 
+// rangesShare is the part of the budget that ranges may take.
+const rangesShare = 2
+
 // shrinkLocked evicts until the head fits its budget: ranges first down to
-// half of it, then documents.
+// half of it, then documents. The caller holds the group lock, too: ranges are
+// evicted from what transactions see.
 func (h *Head) shrinkLocked() {
-	h.ranges.shrink(h.budget / 2)
-	h.docs.shrink(h.budget - h.ranges.bytes)
+	h.ranges.shrink(h.budget / rangesShare)
+	h.shrinkDocsLocked()
+}
+
+// shrinkDocsLocked evicts documents until the head fits its budget. Ranges have
+// more than their share only while a transaction loads them.
+func (h *Head) shrinkDocsLocked() {
+	h.docs.shrink(max(h.budget-h.ranges.bytes, h.budget/rangesShare))
 }
 
 // take borrows an idle read session, or opens one; give returns it.

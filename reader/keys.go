@@ -3,9 +3,9 @@ package reader
 import (
 	"fmt"
 	"iter"
-	"sort"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/pages"
 	"github.com/firndb/firn/schema"
 )
 
@@ -21,8 +21,8 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 			limit = int(^uint(0) >> 1)
 		}
 		key, _ := rangeFor(t, r)
-		if tr := v.sharedTree(key); tr != nil {
-			walkTree(tr, r, skip, limit, yield)
+		if in := v.heldRange(t, key, alone); in != nil {
+			in.keys(r, skip, limit, yield)
 			return
 		}
 		if v.hot {
@@ -66,126 +66,55 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 // read.
 func (v *View) CountRange(t *index.Table, r schema.KeyRange) (int, error) {
 	key, _ := rangeFor(t, r)
-	if tr := v.sharedTree(key); tr != nil {
-		from, to := bounds(tr, r)
-		return max(to-from, 0), nil
+	if in := v.heldRange(t, key, alone); in != nil {
+		from, to, err := in.bounds(r)
+		return max(to-from, 0), err
 	}
 	return v.countSources(t, r)
 }
 
-// countSources counts the entries of a range in tail and file.
-func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
-	if v.hot {
-		return 0, ErrCold
-	}
-	m := v.sources(r, firstChunk)
-	for n := 0; ; n++ {
-		if n == walkFirst {
-			key, _ := rangeFor(t, r)
-			c, err := v.counting(key)
-			all := 0
-			if c != nil && err == nil {
-				all, err = c.count(r)
-			}
-			if err != nil {
-				return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
-			}
-			if c != nil {
-				return all, nil
-			}
-		}
-		_, ok, err := m.next()
-		if err != nil {
-			return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
-		}
-		if !ok {
-			return n, nil
-		}
-	}
-}
-
-// counting is how a range that the head does not hold is counted by its fences;
-// nil if it has none.
-func (v *View) counting(k rangeKey) (*counting, error) {
-	whole := prefixRange(k.index, k.prefix)
-	if k.prefix == "" || whole.To == "" {
-		return nil, nil
-	}
-	s, err := v.session()
-	if err != nil {
-		return nil, err
-	}
-	return v.head.counted.open(s, v.runs, whole, v.at, !v.tx && v.head.budget > 0)
-}
-
-// Warm brings the range of a prefix into the head, as Ordered does, if it is
-// of about n keys and they would fit, and says whether it is there. In a view
-// of the past, which could not leave it there, it only says so.
-func (v *View) Warm(t *index.Table, x schema.IndexID, prefix string, n int) (held bool, err error) {
-	k := rangeKey{x, prefix}
-	if v.sharedTree(k) != nil {
-		return true, nil
-	}
-	each := int64(len(prefix) + elementOverhead + typicalKeyBytes)
-	if !v.present && !v.tx || int64(n) > v.head.budget/largestShare/each {
-		return false, nil
-	}
-	if _, err := v.Ordered(t, x, prefix); err != nil {
-		return false, err
-	}
-	return v.sharedTree(k) != nil, nil
-}
-
-// typicalKeyBytes is what Warm takes a key to be long behind its prefix. A
-// wrong guess costs reading a range that then does not stay.
-const typicalKeyBytes = 32
-
-// rankIn is how many keys of a tree come before key.
-func rankIn(tr *tree, key string) int {
-	return sort.Search(tr.Len(), func(i int) bool {
-		at, _, _ := tr.GetAt(i)
-		return at >= key
-	})
-}
-
-// bounds is the ranks of a range in a tree: from, inclusive, to, exclusive.
-func bounds(tr *tree, r schema.KeyRange) (from, to int) {
-	from, to = rankIn(tr, r.From), tr.Len()
-	if r.To != "" {
-		to = rankIn(tr, r.To)
-	}
-	return from, to
-}
-
-// walkTree is Keys in a tree. Ranks are looked up only where keys are skipped.
-func walkTree(tr *tree, r schema.KeyRange, skip, limit int, yield func(string, error) bool) {
-	visit := func(key string, _ element) bool {
-		if !contains(r, key) {
+// keys is Keys in a range that is held. Ranks are looked up only where keys are
+// skipped.
+func (r *held) keys(keys schema.KeyRange, skip, limit int, yield func(string, error) bool) {
+	var names names
+	visit := func(found []byte, _ pages.Value) bool {
+		key := names.of(found)
+		if !contains(keys, key) {
 			return false
 		}
 		limit--
 		return yield(key, nil) && limit > 0
 	}
-	start := r.From
+	start, any := keys.From, true
+	var err error
 	if skip != 0 {
-		from, to := bounds(tr, r)
-		if skip < 0 || skip >= to-from {
-			return
-		}
-		rank := from + skip
-		if r.Reverse {
-			rank = to - 1 - skip
-		}
-		start, _, _ = tr.GetAt(rank)
+		start, any, err = r.skipped(keys, skip)
 	}
 	switch {
-	case !r.Reverse:
-		tr.Ascend(start, visit)
+	case err != nil || !any:
+	case !keys.Reverse:
+		err = r.ascend(start, !full, visit)
 	case skip != 0:
-		tr.Descend(start, visit)
-	case r.To == "":
-		tr.Reverse(visit)
+		err = r.descend(pages.Bound{Key: start, Kind: pages.AtOrBefore}, !full, visit)
 	default:
-		tr.Descend(r.To, func(key string, e element) bool { return key == r.To || visit(key, e) })
+		err = r.descend(endOf(keys), !full, visit)
 	}
+	if err != nil {
+		yield("", err)
+	}
+}
+
+// skipped is the key where a walk begins that leaves some out; ok is false if
+// there are not so many.
+func (r *held) skipped(keys schema.KeyRange, skip int) (start string, ok bool, err error) {
+	from, to, err := r.bounds(keys)
+	if err != nil || skip < 0 || skip >= to-from {
+		return "", false, err
+	}
+	rank := from + skip
+	if keys.Reverse {
+		rank = to - 1 - skip
+	}
+	key, _, err := r.at(rank)
+	return string(key), true, err
 }

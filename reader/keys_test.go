@@ -5,6 +5,7 @@ package reader
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -47,12 +48,70 @@ func checkKeys(t *testing.T, v *View, r schema.KeyRange, skip, limit int) {
 	}
 }
 
+// smallPage is a leaf of a few elements.
+const smallPage = 160
+
+// checkedLeaves counts the ranges that were found with an absent leaf.
+var checkedLeaves int
+
+func checkLeaves(t *testing.T, g *rig, x schema.IndexID, prefix string) {
+	t.Helper()
+	g.head.mu.RLock()
+	defer g.head.mu.RUnlock()
+	if s := g.head.ranges.byKey[rangeKey{x, prefix}]; s != nil && !s.editions[0].tree.Whole() {
+		checkedLeaves++
+	}
+}
+
+// checkOrdered compares an Ordered with Scan.
+func checkOrdered(t *testing.T, v *View, x schema.IndexID, prefix string, rng *rand.Rand) {
+	t.Helper()
+	want := scanned(t, v, prefixRange(x, prefix))
+	o, err := v.Ordered(things, x, prefix)
+	if err != nil || o.Len() != len(want) {
+		t.Fatalf("ordered: got %d, %v, want %d", o.Len(), err, len(want))
+	}
+	if len(want) == 0 {
+		return
+	}
+	i := len(want) / 2
+	if rng != nil {
+		i = rng.IntN(len(want))
+	}
+	item, err := o.At(i)
+	if err != nil || item.Key != want[i] || string(item.Doc.Value) == "" {
+		t.Fatalf("at %d: got %+v, %v, want %q", i, item, err, want[i])
+	}
+	if rank, found, err := o.Rank([]byte(want[i])); rank != i || !found || err != nil {
+		t.Fatalf("rank of %q: got %d, %t, %v, want %d", want[i], rank, found, err, i)
+	}
+	var up, down []string
+	for item, err := range o.Ascend([]byte(want[i])) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		up = append(up, item.Key)
+	}
+	for item, err := range o.Descend([]byte(want[i])) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		down = append(down, item.Key)
+	}
+	slices.Reverse(down)
+	if !slices.Equal(up, want[i:]) || !slices.Equal(down, want[:i+1]) {
+		t.Fatalf("from %d of %d: got %d up, %d down", i, len(want), len(up), len(down))
+	}
+}
+
 func TestKeysAreThoseThatScanYields(t *testing.T) {
-	for _, budget := range []int64{0, 1 << 20} {
+	for _, budget := range []int64{0, 6 << 10, 12 << 10, 1 << 20} { // a few leaves, most of them, all
 		t.Run(fmt.Sprintf("budget=%d", budget), func(t *testing.T) {
 			seed := seed.Fresh(t)
 			rng := seed.Rand(0)
 			g := newRig(t, budget)
+			g.head.pageBytes = smallPage
+			before := checkedLeaves
 			check := func(v *View) {
 				name := fmt.Sprint(rng.IntN(3))
 				x, prefix := schema.ByID(things.ID), group(name)
@@ -78,9 +137,14 @@ func TestKeysAreThoseThatScanYields(t *testing.T) {
 					}
 				}
 				checkKeys(t, v, r, rng.IntN(8)*rng.IntN(10), rng.IntN(5)*rng.IntN(10))
+				if rng.IntN(2) == 0 {
+					checkOrdered(t, v, x, prefix, rng)
+				}
+				checkLeaves(t, g, x, prefix)
 			}
-			for range 300 {
-				g.must(func(x tx) error {
+			for range 400 {
+				failing := rng.IntN(8) == 0
+				if err := g.commit(func(x tx) error {
 					id := thing(fmt.Sprint(rng.IntN(3)), rng.IntN(60))
 					check(x.view)
 					if rng.IntN(3) == 0 {
@@ -88,13 +152,21 @@ func TestKeysAreThoseThatScanYields(t *testing.T) {
 					}
 					err := x.put(things, id, fmt.Sprint("v", rng.IntN(3)))
 					check(x.view)
+					if failing {
+						return errStop
+					}
 					return err
-				})
+				}); err != nil {
+					t.Fatal(err)
+				}
 				check(g.view())
 				check(g.at(g.now - schema.Timestamp(rng.IntN(20))))
 				if rng.IntN(40) == 0 {
 					g.merge(-1)
 				}
+			}
+			if thin := checkedLeaves - before; budget > 0 && budget < 1<<20 && thin == 0 {
+				t.Error("ranges with absent leaves: got none, want some")
 			}
 		})
 	}

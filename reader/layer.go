@@ -17,6 +17,8 @@ type layer struct {
 	entries []schema.Entry // derived from all changes, in order; also in the tail
 	undos   []undo
 	adopted []*warmRange  // ranges that a transaction of the group loaded
+	loaded  []*warmRange  // ranges of which one loaded leaves
+	born    []*warmRange  // ranges that began in one
 	rows    []*schema.Row // of a sealed layer
 
 	pictures []picture // of a sealed layer: the ranges that it touches, with nothing that came later
@@ -86,16 +88,16 @@ func (l *layer) unlist(from int) {
 }
 
 // mark is a point in a layer to go back to.
-type mark struct{ changes, entries, undos, adopted int }
+type mark struct{ changes, entries, undos, adopted, born int }
 
 func (l *layer) mark() mark {
-	return mark{len(l.changes), len(l.entries), len(l.undos), len(l.adopted)}
+	return mark{len(l.changes), len(l.entries), len(l.undos), len(l.adopted), len(l.born)}
 }
 
 // cut forgets what was added since a mark.
 func (l *layer) cut(m mark) {
 	l.changes, l.entries = l.changes[:m.changes], l.entries[:m.entries]
-	l.undos, l.adopted = l.undos[:m.undos], l.adopted[:m.adopted]
+	l.undos, l.adopted, l.born = l.undos[:m.undos], l.adopted[:m.adopted], l.born[:m.born]
 }
 
 // seal gathers the layer's rows, and keeps its ranges as they are.
@@ -106,7 +108,7 @@ func (l *layer) seal() {
 	}
 	for _, u := range l.undos {
 		if u.in.touched {
-			l.pictures = append(l.pictures, u.in.picture())
+			l.pictures = append(l.pictures, u.in.pend())
 		}
 	}
 }
@@ -122,7 +124,11 @@ func (l *layer) clear() {
 	clear(l.entries)
 	clear(l.undos)
 	clear(l.adopted)
+	clear(l.born)
 	clear(l.rows)
+	for _, p := range l.pictures {
+		p.of.pending = false
+	}
 	clear(l.pictures)
 	if cap(l.changes) > maxScratch {
 		*l = layer{}

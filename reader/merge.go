@@ -52,16 +52,6 @@ func runCursor(run *index.Run, r schema.KeyRange, at schema.Timestamp, size int)
 	}}
 }
 
-func fileCursor(v *View, r schema.KeyRange, size int) cursor {
-	return cursor{rest: r, size: size, fill: func(dst []schema.Entry, r schema.KeyRange, limit int) ([]schema.Entry, schema.KeyRange, bool, error) {
-		s, err := v.session()
-		if err != nil {
-			return nil, r, false, err
-		}
-		return s.Scan(dst, r, v.at, limit)
-	}}
-}
-
 // next is the next key's newest entry that is not deleted.
 func (m *merge) next() (e schema.Entry, ok bool, err error) {
 	for {

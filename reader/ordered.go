@@ -1,92 +1,161 @@
 package reader
 
 import (
+	"fmt"
 	"iter"
 
-	"github.com/tidwall/btree"
-
+	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/pages"
 	"github.com/firndb/firn/schema"
+	"github.com/firndb/firn/tuple"
 )
 
-// element is what an ordered range keeps under a key: the id of the document,
-// and in a range of an index by id the document itself.
-type element struct {
-	id  string
-	row *schema.Row
-}
-
-type tree = btree.Map[string, element]
-
-// elementOverhead is what an element costs beside its key: key and element
-// (40 bytes) in nodes about two thirds full, and the row that it may keep.
-const elementOverhead = 160
-
-func elementBytes(key string, e element) int64 {
-	n := int64(len(key)) + elementOverhead
-	if e.row != nil {
-		n += int64(cap(e.row.Value))
-	}
-	return n
-}
-
 // Ordered is a whole range in key order, with the operations that a sorted
-// list offers. It costs a logarithm of the length to get at any rank.
+// list offers. It costs a logarithm of the length to get at any rank, and a
+// part of the range, some hundred elements, to be read if it is not in memory.
 //
-// An Ordered of a view does not change. One of a transaction is valid until
-// the transaction's next write.
-type Ordered struct {
-	tree *tree
-	get  func(id string) (*schema.Row, error) // resolves elements without a row
+// An Ordered of a view does not change, and is valid as long as the view. One
+// of a transaction is valid until the transaction's next write.
+type Ordered struct{ in *held }
+
+// Ordered is the whole range of keys with a prefix, which must be of the
+// length that the table declares for the index. In a view of the present it
+// stays in the head, if it fits.
+func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordered, error) {
+	k := rangeKey{x, prefix}
+	if n, ok := tuple.PrefixLen(prefix, t.PrefixOf(x)); !ok || n != len(prefix) || n == 0 {
+		return nil, fmt.Errorf("%w: %q is not a prefix of %d elements", index.ErrDeclaration, prefix, t.PrefixOf(x))
+	}
+	if v.tx {
+		s, err := warmRangeFor(v, t, k)
+		if err != nil {
+			return nil, err
+		}
+		return &Ordered{&held{view: v, t: t, key: k, tree: s.work, warm: s}}, nil
+	}
+	if in := v.heldRange(t, k, !alone); in != nil {
+		return &Ordered{in}, nil
+	}
+	if v.hot {
+		return nil, ErrCold
+	}
+	tree, err := loadAndOffer(v, t, k, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Ordered{&held{view: v, t: t, key: k, tree: tree}}, nil
+}
+
+// loadAndOffer is load for a view that is not a transaction's.
+func loadAndOffer(v *View, t *index.Table, k rangeKey, counted bool) (*pages.Tree, error) {
+	log := beginBuilding(v, k)
+	tree, err := v.load(t, k, counted)
+	if tree == nil || err != nil {
+		endBuilding(v.head, k, log)
+		return nil, err
+	}
+	if v.present && v.head.budget > 0 {
+		offer(v.head, adoption{key: k, table: t, tree: tree, at: v.at, log: log})
+	}
+	return tree, nil
+}
+
+// InMemory reports whether the range of a prefix is in memory, at least its
+// counts, as the view sees it.
+func (v *View) InMemory(x schema.IndexID, prefix string) bool {
+	return v.holds(rangeKey{x, prefix})
 }
 
 // Len is the number of elements.
-func (o *Ordered) Len() int { return o.tree.Len() }
+func (o *Ordered) Len() int { return o.in.tree.Len() }
 
 // At is the element at rank i, from 0; ErrNotFound, bare, if there is none.
 func (o *Ordered) At(i int) (Item, error) {
-	key, e, ok := o.tree.GetAt(i)
-	if !ok {
+	if i < 0 || i >= o.Len() {
 		return Item{}, ErrNotFound
 	}
-	return o.item(key, e)
+	key, v, err := o.in.at(i)
+	if err != nil {
+		return Item{}, err
+	}
+	return o.in.item(string(key), v)
+}
+
+// KeyAt is the key at rank i, from 0; ErrNotFound, bare, if there is none.
+func (o *Ordered) KeyAt(i int) (string, error) {
+	if i < 0 || i >= o.Len() {
+		return "", ErrNotFound
+	}
+	key, _, err := o.in.at(i)
+	return string(key), err
 }
 
 // Rank is how many keys come before key, and whether key itself is there.
-func (o *Ordered) Rank(key []byte) (rank int, found bool) {
-	k := string(key)
-	_, found = o.tree.Get(k)
-	return rankIn(o.tree, k), found
+func (o *Ordered) Rank(key []byte) (rank int, found bool, err error) {
+	return o.in.rank(string(key))
 }
 
 // Ascend walks up from the first key at or after from.
 func (o *Ordered) Ascend(from []byte) iter.Seq2[Item, error] {
-	return o.walk(func(visit func(string, element) bool) { o.tree.Ascend(string(from), visit) })
+	return o.walk(func(visit visitor) error { return o.in.ascend(string(from), full, visit) })
 }
 
 // Descend walks down from the last key at or before from; nil is the end.
 func (o *Ordered) Descend(from []byte) iter.Seq2[Item, error] {
-	return o.walk(func(visit func(string, element) bool) {
-		if from == nil {
-			o.tree.Reverse(visit)
-			return
-		}
-		o.tree.Descend(string(from), visit)
-	})
+	bound := pages.Bound{Key: string(from), Kind: pages.AtOrBefore}
+	if from == nil {
+		bound.Kind = pages.Last
+	}
+	return o.walk(func(visit visitor) error { return o.in.descend(bound, full, visit) })
 }
 
-func (o *Ordered) walk(each func(func(string, element) bool)) iter.Seq2[Item, error] {
+func (o *Ordered) walk(each func(visitor) error) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		each(func(key string, e element) bool {
-			item, err := o.item(key, e)
+		var names names
+		err := each(func(key []byte, v pages.Value) bool {
+			item, err := o.in.item(names.of(key), v)
 			return yield(item, err) && err == nil
 		})
+		if err != nil {
+			yield(Item{}, err)
+		}
 	}
 }
 
-func (o *Ordered) item(key string, e element) (Item, error) {
-	if e.row != nil {
-		return Item{key, e.row}, nil
+// Warm brings the range of a prefix into the head, as Ordered does, if it is
+// of about n keys and their counts would fit, and says whether it is there. If n
+// is 0 it does so only if the file has counted the range. In a view of the
+// past, which could not leave it there, it only says so.
+func (v *View) Warm(t *index.Table, x schema.IndexID, prefix string, n int) (held bool, err error) {
+	k := rangeKey{x, prefix}
+	if v.holds(k) {
+		return true, nil
 	}
-	row, err := o.get(e.id)
-	return Item{key, row}, err
+	if !v.present && !v.tx || v.head.budget == 0 || int64(n)/leastLeaf*indexBytes > v.head.budget/largestShare {
+		return false, nil
+	}
+	switch counted := n == 0; {
+	case v.hot:
+		return false, ErrCold
+	case v.tx:
+		_, err = loadRange(v.head, t, k, counted)
+	case v.at == v.head.Newest():
+		_, err = loadAndOffer(v, t, k, counted)
+	default: // what was committed since would have to be made up for
+		fresh := new(View)
+		fresh.Reset(v.head, false)
+		defer fresh.Close()
+		_, err = loadAndOffer(fresh, t, k, counted)
+	}
+	if err != nil {
+		return false, err
+	}
+	return v.holds(k), nil
 }
+
+// What Warm takes the counts of a range to need: so many bytes for a leaf of
+// so many keys. A wrong guess costs reading a range that then does not stay.
+const (
+	leastLeaf  = 32
+	indexBytes = 100
+)

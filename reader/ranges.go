@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/pages"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -14,67 +15,125 @@ type rangeKey struct {
 	prefix string
 }
 
-// warmRange is one ordered range in the head.
+// warmRange is one ordered range in the head: at least how many entries there
+// are in each part of it, see package pages. A leaf that is absent is read from
+// tail and file.
 //
 //   - work includes what is staged and belongs to whoever holds the head's
-//     group lock.
-//   - published and changed are guarded by the head's mu. published is never
-//     written to: it shares nodes with work, which copies what it changes.
+//     group lock. Its counts are right for whoever reads as a transaction, and
+//     those of an edition for a view of its moments.
+//   - editions are guarded by the head's mu. What they lead to is never
+//     written to.
 type warmRange struct {
-	key       rangeKey
-	work      *tree
-	published *tree            // nil until the first publication
-	changed   schema.Timestamp // no view before this one may use published
-	bytes     int64            // of published, at the last publication
-	workBytes int64
-	touched   bool // work differs from its newest picture
-	used      atomic.Bool
+	key      rangeKey
+	work     *pages.Tree
+	editions [maxEditions]edition // newest first
+	bytes    int64                // at the last publication
+	touched  bool                 // work differs from its newest picture in what it holds
+	pending  bool                 // that picture is not published yet
+	loaded   bool                 // work has leaves that the newest edition has not
+	pristine bool                 // no entry of it ever was in the file, or ended
+	grown    string               // a key of an absent leaf that has become large
+	hand     string               // where the clock's hand stands in it
+	used     atomic.Bool
 }
 
-// warmRangeOverhead is what a range costs beside its elements: the warmRange (96
-// bytes), its two trees (24 each), and its places in the ring and in the map.
-// An empty range costs that too, and there may be any number of empty ones.
-const warmRangeOverhead = 256
+// edition is a range as it was from a moment on.
+type edition struct {
+	tree    *pages.Tree
+	changed schema.Timestamp // no view before this one may use the tree
+}
 
-func newWarmRange(k rangeKey, work *tree, elements int64) *warmRange {
-	return &warmRange{key: k, work: work, workBytes: elements + int64(len(k.prefix)) + warmRangeOverhead}
+// maxEditions is how many published states of a range are kept, so that a view
+// that is a few groups old need not look elsewhere.
+const maxEditions = 3
+
+// warmRangeOverhead is what a range costs beside its elements: the warmRange
+// (240 bytes), the trees of work and of its editions (112 each), and its places
+// in the ring and in the map. An empty range costs that too, and there may be
+// any number of empty ones.
+const warmRangeOverhead = 512
+
+func newWarmRange(k rangeKey, work *pages.Tree) *warmRange {
+	return &warmRange{key: k, work: work}
+}
+
+func (s *warmRange) size() int64 {
+	return s.work.Bytes() + int64(len(s.key.prefix)) + warmRangeOverhead
 }
 
 // ranges is the ordered ranges of the head, evicted by CLOCK like docs.
 type ranges struct {
-	byKey map[rangeKey]*warmRange
-	ring  []*warmRange // every range, in no order
-	hand  int          // where the clock's hand stands in ring
-	bytes int64
+	byKey    map[rangeKey]*warmRange
+	building map[rangeKey]*building
+	ring     []*warmRange // every range, in no order
+	hand     int          // where the clock's hand stands in ring
+	bytes    int64
 }
 
-func newRanges() ranges { return ranges{byKey: map[rangeKey]*warmRange{}} }
+func newRanges() ranges {
+	return ranges{byKey: map[rangeKey]*warmRange{}, building: map[rangeKey]*building{}}
+}
 
 // find looks a document up in the range of its id: what is not in a range
 // that is here does not exist.
-func (r *ranges) find(t *index.Table, id []byte, at schema.Timestamp) (row *schema.Row, ok bool) {
-	n, ok := tuple.PrefixLen(string(id), t.Prefix)
+func (r *ranges) find(t *index.Table, id string, at schema.Timestamp) (row *schema.Row, ok bool) {
+	k, ok := rangeOf(t, schema.ByID(t.ID), id)
 	if !ok {
 		return nil, false
 	}
-	s := r.published(rangeKey{schema.ByID(t.ID), string(id[:n])}, at)
-	if s == nil {
+	tree := r.published(k, at)
+	if tree == nil {
 		return nil, false
 	}
-	e, _ := s.Get(string(id))
-	return e.row, true
+	return findIn(tree, t, id, false)
+}
+
+// rangeOf is the ordered range that a key belongs to.
+func rangeOf(t *index.Table, x schema.IndexID, key string) (k rangeKey, ok bool) {
+	elements := t.PrefixOf(x)
+	if elements == 0 {
+		return k, false
+	}
+	n, ok := tuple.PrefixLen(key, elements)
+	if !ok {
+		return k, false
+	}
+	return rangeKey{x, key[:n]}, true
+}
+
+// findIn looks a document up in a tree; ok is false if the tree cannot tell.
+func findIn(tree *pages.Tree, t *index.Table, id string, copied bool) (row *schema.Row, ok bool) {
+	v, found, gap := tree.Get(id)
+	switch {
+	case gap != nil:
+		return nil, false
+	case !found:
+		return nil, true
+	}
+	row = elementRow(t.ID, id, v, copied)
+	return row, row != nil
 }
 
 // published is the tree of a range for a view at at, nil if there is none.
-func (r *ranges) published(k rangeKey, at schema.Timestamp) *tree {
+func (r *ranges) published(k rangeKey, at schema.Timestamp) *pages.Tree {
 	s := r.byKey[k]
-	if s == nil || s.published == nil || s.changed > at {
+	if s == nil {
 		return nil
 	}
+	for i := range s.editions {
+		if e := &s.editions[i]; e.tree != nil && e.changed <= at {
+			s.touch()
+			return e.tree
+		}
+	}
+	return nil
+}
+
+func (s *warmRange) touch() {
 	if !s.used.Load() {
 		s.used.Store(true)
 	}
-	return s.published
 }
 
 func (r *ranges) add(s *warmRange) {
@@ -104,88 +163,196 @@ func (r *ranges) dropAt(i int) {
 	r.ring = r.ring[:end]
 }
 
-// shrink evicts ranges until the rest fits in budget bytes.
+// fewLeaves: a range of at most so many is evicted as a whole. It is read again
+// at once, and not worth its index meanwhile.
+const fewLeaves = 4
+
+// shrink evicts leaves and ranges until the rest fits in budget bytes. Nothing
+// is staged. The hand goes round at most three times: it may only clear marks
+// of leaves, then of ranges.
 func (r *ranges) shrink(budget int64) {
-	for r.bytes > budget && len(r.ring) > 0 {
+	for steps := 3*len(r.ring) + 3; r.bytes > budget && len(r.ring) > 0 && steps > 0; steps-- {
 		if r.hand >= len(r.ring) {
 			r.hand = 0
 		}
-		if s := r.ring[r.hand]; s.used.Load() && budget > 0 {
+		s := r.ring[r.hand]
+		switch {
+		case s.work.Pages() > fewLeaves:
+			if r.evictLeaves(s, r.bytes-budget) {
+				r.hand++
+			}
+		case s.used.Load() && budget > 0:
 			s.used.Store(false)
 			r.hand++
-			continue
+		default:
+			r.dropAt(r.hand)
+			r.hand++ // past what took its place: that is the newest, and its turn is a round later
 		}
-		r.dropAt(r.hand)
-		r.hand++ // past what took its place: that is the newest, and its turn is a round later
 	}
 }
 
-// picture is a range as it was at one time. It shares nodes with the range's
+// evictLeaves evicts leaves of a range, from work and from what is published,
+// and says whether it has been through.
+func (r *ranges) evictLeaves(s *warmRange, bytes int64) (end bool) {
+	var gone []string
+	s.hand, end = s.work.Evict(s.hand, bytes, func(key string) { gone = append(gone, key) })
+	for i := range s.editions {
+		if e := &s.editions[i]; e.tree != nil && len(gone) > 0 {
+			e.tree = e.tree.Fork()
+			for _, key := range gone {
+				e.tree.EvictAt(key)
+			}
+		}
+	}
+	r.account(s)
+	return end
+}
+
+// account counts what a range takes now.
+func (r *ranges) account(s *warmRange) {
+	size := s.editions[0].tree.Bytes() + int64(len(s.key.prefix)) + warmRangeOverhead
+	if r.byKey[s.key] == s {
+		r.bytes += size - s.bytes
+	}
+	s.bytes = size
+}
+
+// picture is a range as it was at one time. It shares pages with the range's
 // work, which copies what it changes.
 type picture struct {
-	of    *warmRange
-	tree  *tree
-	bytes int64
+	of   *warmRange
+	tree *pages.Tree
 }
 
 // picture is the range as it is now, with what is staged.
 func (s *warmRange) picture() picture {
-	s.touched = false
-	return picture{s, s.work.IsoCopy(), s.workBytes}
+	s.touched, s.loaded = false, false
+	return picture{s, s.work.Snapshot()}
+}
+
+// pend is picture for what will be published later, or not at all.
+func (s *warmRange) pend() picture {
+	s.pending = true
+	return s.picture()
 }
 
 // publish makes a picture of a range visible to views from ts on.
 func (r *ranges) publish(p picture, ts schema.Timestamp) {
 	s := p.of
-	if r.byKey[s.key] == s {
-		r.bytes += p.bytes - s.bytes
-	}
-	s.published, s.changed, s.bytes = p.tree, ts, p.bytes
+	copy(s.editions[1:], s.editions[:])
+	s.editions[0].changed = ts
+	s.pending = false
+	r.renew(p)
 }
 
-// set puts an element into work and returns how to undo it.
-func (s *warmRange) set(key string, e element) undo {
-	old, had := s.work.Set(key, e)
-	s.workBytes += elementBytes(key, e)
-	if had {
-		s.workBytes -= elementBytes(key, old)
+// renew puts a picture in the place of the newest edition, which holds the same
+// and may have other leaves.
+func (r *ranges) renew(p picture) {
+	p.of.editions[0].tree = p.tree
+	r.account(p.of)
+}
+
+// showLoaded shares the leaves with views that transactions have loaded, of
+// ranges of which nothing is staged. Those of others come with what is staged.
+func showLoaded(h *Head) {
+	for _, l := range []*layer{h.staged.running(), h.staged.sealed()} {
+		if len(l.loaded) == 0 {
+			continue
+		}
+		h.mu.Lock()
+		for _, s := range l.loaded {
+			if s.loaded && !s.touched && !s.pending && s.editions[0].tree != nil {
+				h.ranges.renew(s.picture())
+			}
+		}
+		h.shrinkLocked()
+		h.mu.Unlock()
+		clear(l.loaded)
+		l.loaded = l.loaded[:0]
 	}
+}
+
+// stage applies a staged entry to work, and returns how to undo it. row is the
+// document's newest version, and old the one before the entry, which may be
+// nil where the leaf is here.
+func (s *warmRange) stage(e schema.Entry, row, old *schema.Row) undo {
 	s.touched = true
-	return undo{s, key, old, had}
+	s.work.Stamp(int64(e.TS))
+	var room [64]byte
+	if e.Deleted {
+		return s.remove(e, old)
+	}
+	before, had, ok := s.work.Set(e.Key, elementOf(room[:0], e, row))
+	if !ok {
+		return s.adjust(e, old)
+	}
+	u := undo{s, e.Key, before, had, 0}
+	if !had {
+		u.by = 1
+	}
+	return u
 }
 
-// remove takes a document's element out of work and returns how to undo it.
-// A key that another document has taken over by now stays.
-func (s *warmRange) remove(key, id string) undo {
-	old, had := s.work.Get(key)
-	if had && old.id == id {
-		s.work.Delete(key)
-		s.workBytes -= elementBytes(key, old)
-		s.touched = true
+// elementOf is the element that an entry makes.
+func elementOf(dst []byte, e schema.Entry, row *schema.Row) pages.Value {
+	if e.Index.Number() > 0 {
+		return idElement(dst, e.Key, e.ID)
 	}
-	return undo{s, key, old, had}
+	return rowElement(dst, row)
 }
 
-// drop takes an element out of work, whichever document it is of.
-func (s *warmRange) drop(key string) {
-	if old, had := s.work.Delete(key); had {
-		s.workBytes -= elementBytes(key, old)
-		s.touched = true
+// remove takes an element out of work. A key that another document has taken
+// over by now stays.
+func (s *warmRange) remove(e schema.Entry, old *schema.Row) undo {
+	s.pristine = false
+	before, had, ok := s.work.Delete(e.Key)
+	u := undo{s, e.Key, before, had, 0}
+	switch {
+	case !ok:
+		return s.adjust(e, old)
+	case had && e.Index.Number() > 0 && string(appendElementID(nil, []byte(e.Key), before)) != e.ID:
+		s.work.Set(e.Key, before)
+	case had:
+		u.by = -1
 	}
+	return u
+}
+
+// adjust counts an entry whose leaf is absent.
+func (s *warmRange) adjust(e schema.Entry, old *schema.Row) undo {
+	u := undo{in: s, key: e.Key, by: int(e.Delta())}
+	if u.had = u.by < 0 || u.by == 0 && !e.Deleted; u.had && e.Index.Number() > 0 {
+		u.before = idElement(nil, e.Key, e.ID)
+	} else if u.had && old != nil {
+		u.before = bareElement(nil, old.TS)
+	}
+	if u.by != 0 {
+		if n, _ := s.work.Adjust(e.Key, u.by); n > maxAbsent {
+			s.grown = e.Key
+		}
+	}
+	return u
 }
 
 // undo is what a key of a range was before a staged change.
 type undo struct {
-	in  *warmRange
-	key string
-	old element
-	had bool
+	in     *warmRange
+	key    string
+	before pages.Value
+	had    bool
+	by     int // how many entries more there were
 }
 
 func (u undo) apply() {
-	if u.had {
-		u.in.set(u.key, u.old)
-	} else {
-		u.in.drop(u.key)
+	u.in.touched = true
+	switch {
+	case u.in.work.AbsentAt(u.key) != nil: // it was then, or has been evicted since
+		if u.by != 0 {
+			u.in.work.Adjust(u.key, -u.by)
+		}
+	case u.had:
+		u.in.work.Set(u.key, u.before)
+	default:
+		u.in.work.Delete(u.key)
 	}
 }

@@ -3,6 +3,8 @@ package reader
 import (
 	"fmt"
 	"testing"
+
+	"github.com/firndb/firn/internal/pages"
 )
 
 // TestTheNewestRangeIsNotTheFirstToGo: what was just loaded is read again
@@ -10,7 +12,8 @@ import (
 func TestTheNewestRangeIsNotTheFirstToGo(t *testing.T) {
 	r := newRanges()
 	load := func(i int) rangeKey {
-		s := newWarmRange(rangeKey{prefix: fmt.Sprintf("%06d", i)}, new(tree), 1000)
+		s := newWarmRange(rangeKey{prefix: fmt.Sprintf("%06d", i)}, new(pages.Tree))
+		s.work.Set("key", pages.Value{Bytes: make([]byte, 1000)})
 		r.publish(s.picture(), 1)
 		r.add(s)
 		return s.key

@@ -95,7 +95,7 @@ func newRig(t testing.TB, budget int64) *rig {
 	g := &rig{t: t, engine: &watched{Engine: engine}, tail: index.NewTail(0), now: 1000}
 	g.head = NewHead(Options{Engine: g.engine, Tail: g.tail, Budget: budget})
 	g.head.Opened(g.now, index.Counts{})
-	g.merger = index.NewMerger(g.tail, nil)
+	g.merger = index.NewMerger(g.tail, map[schema.TableID]*index.Table{things.ID: things})
 	t.Cleanup(func() {
 		if err := errors.Join(g.head.Close(), engine.Close()); err != nil {
 			t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/internal/pages"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -22,8 +23,8 @@ func (v *View) Scan(t *index.Table, r schema.KeyRange, limit int) iter.Seq2[Item
 			limit = int(^uint(0) >> 1)
 		}
 		key, whole := rangeFor(t, r)
-		if tr := v.treeFor(key); tr != nil {
-			v.scanTree(t, tr, r, limit, yield)
+		if in := v.heldRange(t, key, !alone); in != nil {
+			in.scan(r, limit, yield)
 			return
 		}
 		collect := whole && v.present && !v.hot && v.head.budget > 0
@@ -49,60 +50,30 @@ func rangeFor(t *index.Table, r schema.KeyRange) (k rangeKey, whole bool) {
 	return rangeKey{r.Index, r.From[:n]}, r.From == all.From && r.To == all.To
 }
 
-// treeFor is a range that the head has, as the view sees it; nil if the view
-// must look elsewhere. To a transaction it is a copy that its writes leave
-// alone.
-func (v *View) treeFor(k rangeKey) *tree {
-	tr := v.sharedTree(k)
-	if tr != nil && v.tx {
-		return tr.IsoCopy()
-	}
-	return tr
-}
-
-// sharedTree is treeFor without the copy: a transaction must not write while
-// it walks.
-func (v *View) sharedTree(k rangeKey) *tree {
-	if k.prefix == "" {
-		return nil
-	}
-	v.head.mu.RLock()
-	defer v.head.mu.RUnlock()
-	if !v.tx {
-		return v.head.ranges.published(k, v.at)
-	}
-	if s := v.head.ranges.byKey[k]; s != nil {
-		s.used.Store(true)
-		return s.work
-	}
-	return nil
-}
-
-func (v *View) scanTree(t *index.Table, tr *tree, r schema.KeyRange, limit int, yield func(Item, error) bool) {
-	visit := func(key string, e element) bool {
-		if limit == 0 || !contains(r, key) {
+// scan is Scan in a range that is held.
+func (r *held) scan(keys schema.KeyRange, limit int, yield func(Item, error) bool) {
+	var names names
+	visit := func(found []byte, value pages.Value) bool {
+		key := names.of(found)
+		if limit == 0 || !contains(keys, key) {
 			return false
 		}
 		limit--
-		if e.row != nil {
-			return yield(Item{key, e.row}, nil)
-		}
-		row, err := v.resolve(t, e.id)
+		item, err := r.item(key, value)
 		if err == ErrNotFound {
 			limit++
 			return true
 		}
-		return yield(Item{key, row}, err) && err == nil
+		return yield(item, err) && err == nil
 	}
-	switch {
-	case !r.Reverse:
-		tr.Ascend(r.From, visit)
-	case r.To == "":
-		tr.Reverse(visit)
-	default:
-		tr.Descend(r.To, func(key string, e element) bool {
-			return key == r.To || visit(key, e)
-		})
+	var err error
+	if keys.Reverse {
+		err = r.descend(endOf(keys), full, visit)
+	} else {
+		err = r.ascend(keys.From, full, visit)
+	}
+	if err != nil {
+		yield(Item{}, err)
 	}
 }
 
@@ -116,7 +87,7 @@ func (v *View) scanSources(t *index.Table, k rangeKey, r schema.KeyRange, limit 
 		yield(Item{}, ErrCold)
 		return
 	}
-	found := adoption{key: k, table: t, tree: new(tree), at: v.at}
+	found := pages.New(v.head.pageBytes)
 	m := v.sources(r, limit)
 	for ; limit > 0; limit-- {
 		e, ok, err := m.next()
@@ -126,7 +97,7 @@ func (v *View) scanSources(t *index.Table, k rangeKey, r schema.KeyRange, limit 
 		}
 		if !ok {
 			if collect {
-				offer(v.head, found)
+				offer(v.head, adoption{key: k, table: t, tree: found, at: v.at})
 			}
 			return
 		}
@@ -136,7 +107,7 @@ func (v *View) scanSources(t *index.Table, k rangeKey, r schema.KeyRange, limit 
 			continue
 		}
 		if collect && err == nil {
-			collect = found.add(item, e, v.head.budget)
+			collect = gather(found, item, e, v.head.budget)
 		}
 		if !yield(item, err) || err != nil {
 			return
@@ -144,19 +115,12 @@ func (v *View) scanSources(t *index.Table, k rangeKey, r schema.KeyRange, limit 
 	}
 }
 
-// add collects an item; false when the range is too large to keep.
-func (a *adoption) add(item Item, e schema.Entry, budget int64) bool {
-	el := element{id: e.Document()}
-	if e.Index.Number() == 0 {
-		el.row = item.Doc
-	}
-	a.tree.Set(item.Key, el)
-	a.bytes += elementBytes(item.Key, el)
-	if a.bytes > budget/largestShare {
-		a.tree = nil
-		return false
-	}
-	return true
+// gather collects an item; false when the range is too large to keep.
+// Items come in either order.
+func gather(found *pages.Tree, item Item, e schema.Entry, budget int64) bool {
+	var room [64]byte
+	found.Set(e.Key, elementOf(room[:0], e, item.Doc))
+	return found.Bytes() <= budget/largestShare
 }
 
 // sources are the tail and the file, to read about limit entries from.
@@ -196,76 +160,41 @@ func (v *View) resolve(t *index.Table, id string) (*schema.Row, error) {
 	return row, err
 }
 
-// Ordered is the whole range of keys with a prefix, which must be of the
-// length that the table declares for the index. In a view of the present it
-// stays in the head, if it fits.
-func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordered, error) {
-	k := rangeKey{x, prefix}
-	if n, ok := tuple.PrefixLen(prefix, t.PrefixOf(x)); !ok || n != len(prefix) || n == 0 {
-		return nil, fmt.Errorf("%w: %q is not a prefix of %d elements", index.ErrDeclaration, prefix, t.PrefixOf(x))
-	}
-	get := func(id string) (*schema.Row, error) { return v.resolve(t, id) }
-	if v.tx {
-		s, err := v.warmRange(t, k)
-		if err != nil {
-			return nil, err
-		}
-		return &Ordered{s.work, get}, nil
-	}
-	if tr := v.treeFor(k); tr != nil {
-		return &Ordered{tr, get}, nil
-	}
-	if v.hot {
-		return nil, ErrCold
-	}
-	tr, bytes, err := v.readTree(t, k)
-	if err != nil {
-		return nil, err
-	}
-	if v.present && v.head.budget > 0 {
-		offer(v.head, adoption{k, t, tr.IsoCopy(), v.at, bytes})
-	}
-	return &Ordered{tr, get}, nil
-}
-
-// InMemory reports whether the range of a prefix is in memory, as the view
-// sees it.
-func (v *View) InMemory(x schema.IndexID, prefix string) bool {
-	return v.sharedTree(rangeKey{x, prefix}) != nil
-}
-
-// warmRange is the range as the running transaction sees it, loaded if need be.
-func (v *View) warmRange(t *index.Table, k rangeKey) (*warmRange, error) {
+// warmRangeFor is the range as the running transaction sees it, loaded if need be.
+func warmRangeFor(v *View, t *index.Table, k rangeKey) (*warmRange, error) {
 	v.head.mu.RLock()
-	s := v.head.ranges.byKey[k]
+	s := v.head.staged.rangeOf(v.head, k)
 	v.head.mu.RUnlock()
 	if s != nil {
-		s.used.Store(true)
+		s.touch()
 		return s, nil
 	}
-	return loadRange(v.head, t, k)
+	return loadRange(v.head, t, k, false)
 }
 
-// readTree reads a whole range from tail and file.
-func (v *View) readTree(t *index.Table, k rangeKey) (*tree, int64, error) {
-	found := adoption{tree: new(tree)}
+// maxRead is how many documents are read to have them in a range that is
+// loaded. The others are read when they are asked for.
+const maxRead = 1024
+
+// readTree reads a whole range from tail and file. What would take too much of
+// the head is only counted.
+func (v *View) readTree(t *index.Table, k rangeKey) (*pages.Tree, error) {
+	b := pages.Builder{Page: v.head.pageBytes}
 	m := v.sources(prefixRange(k.index, k.prefix), maxChunk)
 	for {
 		e, ok, err := m.next()
 		if err != nil {
-			return nil, 0, fmt.Errorf("load a range of %s at %d: %w", t.Name, v.at, err)
+			return nil, fmt.Errorf("load a range of %s at %d: %w", t.Name, v.at, err)
 		}
 		if !ok {
-			return found.tree, found.bytes, nil
+			return b.Tree(), nil
 		}
-		el := element{id: e.Document()}
-		if k.index.Number() == 0 {
-			if el.row, err = v.version(t, e.Key, e.TS); err != nil {
-				return nil, 0, err
-			}
+		if err := build(v, &b, t, e, b.Len() < maxRead); err != nil {
+			return nil, err
 		}
-		found.tree.Set(e.Key, el)
-		found.bytes += elementBytes(e.Key, el)
+		if v.head.budget > 0 && b.Bytes() > v.head.budget/largestShare {
+			b.Thin()
+		}
 	}
 }
 
@@ -300,4 +229,67 @@ func (v *View) counted(t *index.Table, prefix string) (int64, bool) {
 		}
 	}
 	return n, ok
+}
+
+// endOf is where a walk down a range of keys begins.
+func endOf(keys schema.KeyRange) pages.Bound {
+	if keys.To == "" {
+		return pages.Bound{}
+	}
+	return pages.Bound{Key: keys.To, Kind: pages.Before}
+}
+
+func fileCursor(v *View, r schema.KeyRange, size int) cursor {
+	return cursor{rest: r, size: size, fill: func(dst []schema.Entry, r schema.KeyRange, limit int) ([]schema.Entry, schema.KeyRange, bool, error) {
+		s, err := v.session()
+		if err != nil {
+			return nil, r, false, err
+		}
+		return s.Scan(dst, r, v.at, limit)
+	}}
+}
+
+// countSources counts the entries of a range in tail and file.
+func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
+	if v.hot {
+		return 0, ErrCold
+	}
+	m := v.sources(r, firstChunk)
+	for n := 0; ; n++ {
+		if n == walkFirst {
+			key, _ := rangeFor(t, r)
+			c, err := v.counting(key)
+			all := 0
+			if c != nil && err == nil {
+				all, err = c.count(r)
+			}
+			if err != nil {
+				return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
+			}
+			if c != nil {
+				return all, nil
+			}
+		}
+		_, ok, err := m.next()
+		if err != nil {
+			return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
+		}
+		if !ok {
+			return n, nil
+		}
+	}
+}
+
+// counting is how a range that the head does not hold is counted by its fences;
+// nil if it has none.
+func (v *View) counting(k rangeKey) (*counting, error) {
+	whole := prefixRange(k.index, k.prefix)
+	if k.prefix == "" || whole.To == "" {
+		return nil, nil
+	}
+	s, err := v.session()
+	if err != nil {
+		return nil, err
+	}
+	return v.head.counted.open(s, v.runs, whole, v.at, !v.tx && v.head.budget > 0)
 }

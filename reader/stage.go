@@ -20,7 +20,9 @@ type staged struct {
 	now     int    // the layer that runs: 0 or 1; the other one is sealed
 	begun   mark   // of the running transaction
 	serial  uint64 // of the running transaction
-	view    *View  // what transactions read through; its session is open while they run
+	born    born
+	grown   []grown // to be read before the next transaction
+	view    *View   // what transactions read through; its session is open while they run
 	deriver index.Deriver
 	olds    olds // what drafts have looked up
 }
@@ -48,6 +50,7 @@ func (h *Head) Lock() {
 // Unlock ends what Lock began. Nothing is staged any more.
 func (h *Head) Unlock() {
 	s := &h.staged
+	showLoaded(h)
 	s.running().clear() // the ranges that those have loaded who wrote nothing
 	s.release()
 	h.group.Unlock()
@@ -56,6 +59,10 @@ func (h *Head) Unlock() {
 // Begin starts a transaction of the group.
 func (h *Head) Begin() {
 	s := &h.staged
+	s.born.prefixes = s.born.prefixes[:0]
+	if len(s.grown) > 0 {
+		splitGrown(h)
+	}
 	s.begun = s.running().mark()
 	s.serial++
 }
@@ -83,42 +90,21 @@ func (h *Head) stagedVersion(t *index.Table, id string, ts schema.Timestamp) *sc
 
 // stageRanges brings the ordered ranges that are here up to date with a row
 // and its entries.
-func (h *Head) stageRanges(t *index.Table, row *schema.Row, entries []schema.Entry) {
+func (h *Head) stageRanges(t *index.Table, row, old *schema.Row, entries []schema.Entry) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	if len(h.ranges.byKey) == 0 {
-		return
-	}
 	for _, e := range entries {
-		if s := h.warmRangeOf(t, e); s != nil {
-			l := h.staged.running()
-			l.undos = append(l.undos, stageEntry(s, e, row))
+		s := warmRangeOf(h, t, e)
+		if s == nil {
+			continue
+		}
+		l := h.staged.running()
+		l.undos = append(l.undos, s.stage(e, row, old))
+		if s.grown != "" {
+			h.staged.grown = append(h.staged.grown, grown{t, s, s.grown})
+			s.grown = ""
 		}
 	}
-}
-
-// stageEntry applies a staged entry to a range; row is its document's newest.
-func stageEntry(s *warmRange, e schema.Entry, row *schema.Row) undo {
-	switch {
-	case e.Deleted:
-		return s.remove(e.Key, e.Document())
-	case e.Index.Number() > 0:
-		return s.set(e.Key, element{id: e.ID})
-	}
-	return s.set(e.Key, element{id: row.ID, row: row})
-}
-
-// warmRangeOf is the range that an entry belongs to, nil if it is not here.
-func (h *Head) warmRangeOf(t *index.Table, e schema.Entry) *warmRange {
-	elements := t.PrefixOf(e.Index)
-	if elements == 0 {
-		return nil
-	}
-	n, ok := tuple.PrefixLen(e.Key, elements)
-	if !ok {
-		return nil
-	}
-	return h.ranges.byKey[rangeKey{e.Index, e.Key[:n]}]
 }
 
 // rollback undoes what was staged in a layer since m. The layer above it, if
@@ -134,6 +120,9 @@ func (h *Head) rollback(l *layer, m mark) {
 	}
 	if len(l.adopted) > m.adopted {
 		dropAdopted(h, l.adopted[m.adopted:])
+	}
+	for _, r := range l.born[m.born:] {
+		delete(h.staged.born.ranges, r.key)
 	}
 	l.cut(m)
 }
@@ -173,6 +162,7 @@ func (h *Head) Publish() {
 		h.mu.Unlock()
 	}
 	s.serial++
+	showLoaded(h)
 	s.sealed().clear()
 	s.release() // it was begun before the rows were in the file, where the tail leads to them
 }
@@ -197,8 +187,13 @@ func (h *Head) publishLocked(l *layer) {
 			}
 		}
 	}
+	h.ranges.note(l.entries)
 	for _, p := range l.pictures {
 		h.ranges.publish(p, last)
+	}
+	for _, r := range l.born {
+		delete(h.staged.born.ranges, r.key)
+		h.ranges.add(r)
 	}
 	h.newest = last
 	h.shrinkLocked()

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/sets"
 	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/tuple"
 )
 
 // What a set costs, and what chance does with it: the conversations say the
@@ -146,31 +148,41 @@ func TestHotSetsGiveEveryMemberEquallyOften(t *testing.T) {
 	}
 }
 
-// TestPopsBringLargeCollectionsIntoMemory: what is popped from often is read by
-// the sweeper's goroutine, and found in memory then.
+// TestPopsBringLargeCollectionsIntoMemory: of what is popped from the counts are
+// in memory, those that the file has.
 func TestPopsBringLargeCollectionsIntoMemory(t *testing.T) {
 	const size = sets.MaxLoadedMembers + 1000
-	o := newPlain(t)
-	srv := o.session.srv
-	o.fillSet(t, "huge", size)
-	wanted := false
-	for range 30 * size / keyspace.LoadOdds {
-		o.ask(t, "SPOP huge")
-		if wanted = len(srv.catalog.Warming.Wanted) > 0; wanted {
-			break
+	path := filepath.Join(t.TempDir(), "firn.db")
+	open := func() (*ours, *firn.Store) {
+		store, err := firn.Open(path, firn.Options{Tables: keyspace.Tables(), Durability: firn.None, CompactByHand: true})
+		if err != nil {
+			t.Fatal(err)
 		}
+		return newOurs(t, New(store, Options{})), store
 	}
-	if !wanted {
-		t.Fatal("nobody asked for the set")
-	}
-	r := <-srv.catalog.Warming.Wanted
-	srv.catalog.Warming.Wanted <- r
-	if err := srv.catalog.WarmWanted(); err != nil {
+	o, store := open()
+	o.fillSet(t, "huge", size)
+	if err := store.Close(); err != nil { // what began since it was opened is in memory
 		t.Fatal(err)
 	}
+	o, store = open()
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	srv := o.session.srv
+	for range 3 { // the second finds the counts that the file has
+		o.ask(t, "SPOP huge")
+	}
+	members := srv.catalog.Elements.ByID()
 	err := srv.store.View(func(s *firn.Snapshot) error {
-		if !s.InMemory(r.Index, r.Prefix) {
-			t.Error("the set is not in memory")
+		for item, err := range s.Scan(firn.Range{Index: members, Limit: 1}) {
+			n, _ := tuple.PrefixLen(item.Key, 2)
+			if !s.InMemory(members, []byte(item.Key[:n])) {
+				t.Error("the set is not in memory")
+			}
+			return err
 		}
 		return nil
 	})

@@ -362,7 +362,7 @@ func (h *history) checkOrdered(r firn.Reader, prefix []byte, want []string) {
 		if err != nil || item.Key != id {
 			h.failf("ordered at %d: got %x, %v, want %x", i, item.Key, err, id)
 		}
-		if rank, ok := o.Rank([]byte(id)); rank != i || !ok {
+		if rank, ok, err := o.Rank([]byte(id)); rank != i || !ok || err != nil {
 			h.failf("rank of %x: got %d, %t, want %d", id, rank, ok, i)
 		}
 	}

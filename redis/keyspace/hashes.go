@@ -164,7 +164,11 @@ func ReadLiveFields(v *View, k *KeyDoc) (f LiveFields, err error) {
 		return f, err
 	}
 	for sub := range ended {
-		if rank, found := f.All.Rank(append(prefix[:len(prefix):len(prefix)], sub...)); found {
+		rank, found, err := f.All.Rank(append(prefix[:len(prefix):len(prefix)], sub...))
+		if err != nil {
+			return f, err
+		}
+		if found {
 			f.Gone = append(f.Gone, rank)
 		}
 	}

@@ -278,7 +278,9 @@ func (v *View) NewUID() UID {
 		w.uidTS, w.uidN = ts, 0
 	}
 	w.uidN++
-	return UID{ts, w.uidN}
+	u := UID{ts, w.uidN}
+	v.Tx.Fresh(AppendUID(v.Room(), u))
+	return u
 }
 
 // keyID is the id of a key's document.

@@ -306,11 +306,11 @@ func (q *Sequence) PositionOf(v *View, rank int64, backwards bool) (int64, error
 	if int64(all.Len()) != q.Length {
 		return 0, q.damaged(fmt.Sprintf("has %d", all.Len()))
 	}
-	found, err := all.At(int(rank))
+	found, err := all.KeyAt(int(rank))
 	if err != nil {
 		return 0, err
 	}
-	position, _, err := tuple.TakeInt(found.Key[len(v.PrefixOf(q.UID)):])
+	position, _, err := tuple.TakeInt(found[len(v.PrefixOf(q.UID)):])
 	return position, err
 }
 

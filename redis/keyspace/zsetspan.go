@@ -51,12 +51,14 @@ func (s *Span) empty() bool { return bytes.Compare(s.From, s.To) >= 0 }
 // counts as not.
 func WarmSpan(v *View, k *KeyDoc, s *Span, steps int64) (held bool, err error) {
 	n := k.Length
+	if n > SmallZSet {
+		if held, err := v.R.Warm(s.Index, s.From[:s.uidBytes], 0); held || err != nil {
+			return held, err
+		}
+	}
 	switch {
 	case n <= SmallZSet, steps >= n/loadShare:
 	case v.Tx != nil:
-		if v.R.InMemory(s.Index, s.From[:s.uidBytes]) {
-			return true, nil
-		}
 		v.Want(s.Index, s.From[:s.uidBytes], n)
 		return false, nil
 	case rand.Int64N(n) < LoadOdds:

@@ -29,8 +29,13 @@ const (
 // are.
 func chooseFromSet(c *command.Call, k *keyspace.KeyDoc, count int64) (ids []string, err error) {
 	index := c.Elements.ByID()
-	if k.Length > MaxLoadedMembers && count >= -maxDrawnMembers && count <= maxDrawnMembers &&
-		!c.R.InMemory(index, c.PrefixOf(k.UID)) {
+	held := k.Length <= MaxLoadedMembers || count < -maxDrawnMembers || count > maxDrawnMembers
+	if !held {
+		if held, err = c.R.Warm(index, c.PrefixOf(k.UID), 0); err != nil {
+			return nil, err
+		}
+	}
+	if !held {
 		if c.Tx != nil {
 			c.Want(index, c.PrefixOf(k.UID), k.Length)
 		}
@@ -54,17 +59,15 @@ func chooseFromSet(c *command.Call, k *keyspace.KeyDoc, count int64) (ids []stri
 		return nil, keyspace.DamagedSet(k, int64(n))
 	}
 	if count == 1 {
-		item, err := members.At(rand.IntN(n))
-		return []string{item.Key}, err
+		id, err := members.KeyAt(rand.IntN(n))
+		return []string{id}, err
 	}
 	ranks := keyspace.RandomRanks(n, count)
 	ids = make([]string, len(ranks))
 	for i, rank := range ranks {
-		item, err := members.At(rank)
-		if err != nil {
+		if ids[i], err = members.KeyAt(rank); err != nil {
 			return nil, err
 		}
-		ids[i] = item.Key
 	}
 	return ids, nil
 }
