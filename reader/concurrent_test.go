@@ -390,7 +390,7 @@ func (g *rig) shuffleGroups(commits int, rng *rand.Rand) error {
 func TestDocumentsAreReadWhole(t *testing.T) {
 	const keys, readers = 64, 3
 	seed := seed.Fresh(t)
-	g := newRig(t, 16<<10)
+	g := newRig(t, 100<<10)
 	for k := range keys {
 		g.put(plain, key(k), telling(byte(k), k))
 	}
@@ -416,7 +416,7 @@ func TestDocumentsAreReadWhole(t *testing.T) {
 	for range race.Lighter(600, 200) {
 		var all []func(tx) error
 		for range 8 {
-			k, n := rng.IntN(keys), rng.IntN(600)
+			k, n := rng.IntN(keys), rng.IntN(3000)
 			all = append(all, func(x tx) error { return x.put(plain, key(k), telling(byte(x.ts), n)) })
 		}
 		g.must(all...)
