@@ -40,6 +40,10 @@ type Options struct {
 	// is 256 MiB, negative is none. What else the store takes (page caches, the
 	// tail of the index, a filter of ids) is about half as much again, at least
 	// 32 MiB.
+	//
+	// On Linux most of it is off the heap, so GOMEMLIMIT and GOGC do not see
+	// it. A store leaves both as they are: a program whose own heap is small
+	// may want a higher GOGC.
 	Memory int64
 
 	// ReadOnly opens an existing store as it is now, also while another process

@@ -5,6 +5,7 @@ package reader
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/firndb/firn/schema"
@@ -150,4 +151,43 @@ func one(v *View, id []byte, r VersionRange) error {
 		return err
 	}
 	return ErrNotFound
+}
+
+// BenchmarkDocuments reads and replaces random documents of the head, and says
+// what memory one takes that has 16 bytes of id and 64 of value.
+func BenchmarkDocuments(b *testing.B) {
+	for _, n := range []int{100_000, 1_000_000} {
+		d := newDocs(1 << 40)
+		row := func(i int) *schema.Row {
+			return &schema.Row{Table: 1, TS: 2, Prev: 1, ID: fmt.Sprintf("%016d", i), Value: make([]byte, 64)}
+		}
+		ids := make([]string, n)
+		for i := range n {
+			ids[i] = row(i).ID
+			d.put(d.hash(1, ids[i]), row(i))
+		}
+		held := d.places.Held() + d.slots.Held() + d.heads.Held()
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, op := range []string{"get", "fresh", "replace"} {
+			b.Run(fmt.Sprintf("documents=%d/op=%s", n, op), func(b *testing.B) {
+				b.ReportAllocs()
+				into, next := new(schema.Row), row(0)
+				for b.Loop() {
+					id := ids[rng.IntN(n)]
+					hash := d.hash(1, id)
+					switch op {
+					case "get":
+						d.row(d.slotOf(hash, 1, id), into)
+					case "fresh":
+						d.row(d.slotOf(hash, 1, id), nil)
+					case "replace":
+						next.ID = id
+						d.put(hash, next)
+					}
+				}
+				b.ReportMetric(float64(held)/float64(n), "B/document")
+			})
+		}
+		d.release()
+	}
 }
