@@ -5,9 +5,9 @@ package reader
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
+	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
 
@@ -167,7 +167,7 @@ func BenchmarkDocuments(b *testing.B) {
 			d.put(d.hash(1, ids[i]), row(i))
 		}
 		held := d.places.Held() + d.slots.Held() + d.heads.Held()
-		rng := rand.New(rand.NewPCG(1, 2))
+		rng := seed.Fresh(b).Rand(1)
 		for _, op := range []string{"get", "fresh", "replace"} {
 			b.Run(fmt.Sprintf("documents=%d/op=%s", n, op), func(b *testing.B) {
 				b.ReportAllocs()
