@@ -6,6 +6,77 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
+// cutNew cuts an interval that has become large because new keys come behind all
+// that it had, or before all of them, as in lists and logs: where they are to
+// be cut the slice tells, so they are not walked. The slice is not in the file
+// yet. It appends to made.
+func (f *fencing) cutNew(sink Sink, in interval, came []schema.Entry) (cut bool, err error) {
+	had := in.Live - int64(len(came))
+	if len(came) < minInterval || had < 0 || !allNew(came) {
+		return false, nil
+	}
+	behind, before := in.keys(), in.keys()
+	behind.From, before.To = came[0].Key, came[len(came)-1].Key+"\x00"
+	empty, err := f.empty(sink, behind)
+	if err != nil {
+		return false, err
+	}
+	at := max(int(intervalKeys-had), 0) // the new key that the next interval begins with
+	if !empty {
+		if empty, err = f.empty(sink, before); !empty || err != nil {
+			return false, err
+		}
+		at = intervalKeys
+	}
+	left := in.Fence
+	for left.Live > maxInterval && at < len(came) {
+		full := left
+		if full.Live = intervalKeys; left.Key == in.Key && at < intervalKeys {
+			full.Live = had + int64(at)
+		}
+		f.made = append(f.made, full)
+		left.Key, left.Live = came[at].Key, left.Live-full.Live
+		at += intervalKeys
+	}
+	if left.Live > maxInterval && left.Live > had { // all before, and fewer than an interval
+		full := left
+		full.Live = left.Live - had
+		f.made = append(f.made, full)
+		left.Key, left.Live = before.To, had
+	}
+	if left.Live > maxInterval {
+		f.large = append(f.large, interval{left, in.whole, in.to})
+	}
+	f.made = append(f.made, left)
+	return true, nil
+}
+
+// allNew says that every change is another key that leads somewhere now.
+func allNew(changes []schema.Entry) bool {
+	for i := range changes {
+		if changes[i].Deleted || i > 0 && changes[i].Key == changes[i-1].Key {
+			return false
+		}
+	}
+	return true
+}
+
+// empty says that no key of a part of a range leads anywhere. A part of many
+// dead keys counts as not empty.
+func (f *fencing) empty(sink Sink, r schema.KeyRange) (empty bool, err error) {
+	f.keys, _, empty, err = sink.Keys(f.keys[:0], r, fewDead)
+	return empty && !slices.ContainsFunc(f.keys, func(e schema.Entry) bool { return !e.Deleted }), err
+}
+
+// fewDead is how many dead keys are looked at to see that there are none but
+// those.
+const fewDead = 8
+
+// keys is what the interval has.
+func (in *interval) keys() schema.KeyRange {
+	return schema.KeyRange{Index: in.Index, From: in.Key, To: in.to}
+}
+
 // split cuts a large interval into smaller ones, from its beginning on, as far
 // as needed. What is left behind a cut has what the rest does not have, so a
 // walk that is given up because of dead keys has still brought something.
@@ -13,9 +84,9 @@ func (f *fencing) split(sink Sink, in interval) (err error) {
 	left := in.Fence
 	f.made = f.made[:0]
 	c := cutter{fence: schema.Fence{Index: in.Index, Key: in.Key, TS: in.TS}}
-	r, done := schema.KeyRange{Index: in.Index, From: in.Key, To: in.to}, false
+	r, done := in.keys(), false
 	for walked := int64(0); !done && left.Live > maxInterval && walked < 2*in.Live+stepKeys; walked += int64(len(f.keys)) {
-		if f.keys, r, done, err = sink.Keys(f.keys[:0], r, stepKeys); err != nil {
+		if f.keys, r, done, err = sink.Keys(f.keys[:0], r, intervalKeys+1); err != nil {
 			return err
 		}
 		for i := 0; i < len(f.keys) && left.Live > maxInterval; i++ {
@@ -67,7 +138,7 @@ func (f *fencing) countUncounted(sink Sink, r schema.KeyRange, keys int) (walked
 func (f *fencing) countInterval(sink Sink, in interval, keys int) (walked int, err error) {
 	f.made = f.made[:0]
 	c := cutter{fence: schema.Fence{Index: in.Index, Key: in.Key}}
-	r, done := schema.KeyRange{Index: in.Index, From: in.Key, To: in.to}, false
+	r, done := in.keys(), false
 	for !done && walked < keys {
 		if f.keys, r, done, err = sink.Keys(f.keys[:0], r, min(stepKeys, keys-walked)); err != nil {
 			return walked, err

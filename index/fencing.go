@@ -46,7 +46,8 @@ type fencing struct {
 	sure bool
 
 	window  []schema.Fence
-	dirty   []bool // of the window
+	dirty   []bool           // of the window
+	came    [][]schema.Entry // of the window: what changes in each interval
 	changes []schema.Entry
 	keys    []schema.Entry
 
@@ -133,10 +134,11 @@ func (f *fencing) countRange(sink Sink, r schema.KeyRange, changes []schema.Entr
 // apply adds the changes to the window's fences, and returns those behind it.
 func (f *fencing) apply(r schema.KeyRange, changes []schema.Entry) []schema.Entry {
 	f.dirty = append(f.dirty[:0], make([]bool, len(f.window))...)
+	f.came = append(f.came[:0], make([][]schema.Entry, len(f.window))...)
 	known := f.known()
 	for i := range known {
 		fence := &f.window[i]
-		to := f.end(i, r)
+		to, first := f.end(i, r), changes
 		for len(changes) > 0 && (to == "" || changes[0].Key < to) {
 			if fence.Live == schema.Uncounted {
 				f.build(r, fence.Key)
@@ -147,6 +149,7 @@ func (f *fencing) apply(r schema.KeyRange, changes []schema.Entry) []schema.Entr
 			}
 			changes = changes[1:]
 		}
+		f.came[i] = first[:len(first)-len(changes)]
 		if fence.Live < 0 && fence.Live != schema.Uncounted {
 			fence.Live = schema.Uncounted // a number that cannot be is not kept
 			f.build(r, fence.Key)
@@ -185,6 +188,7 @@ func (f *fencing) write(sink Sink, r schema.KeyRange) error {
 			}
 			f.window = append(f.window[:i+1], f.window[i+2:]...)
 			f.dirty = append(f.dirty[:i+1], f.dirty[i+2:]...)
+			f.came = append(f.came[:i+1], f.came[i+2:]...)
 			i--
 		}
 	}
@@ -196,10 +200,18 @@ func (f *fencing) write(sink Sink, r schema.KeyRange) error {
 		if !f.dirty[i] {
 			continue
 		}
-		f.made = append(f.made, fence)
 		if fence.Live > maxInterval {
-			f.large = append(f.large, interval{fence, r, f.end(i, r)})
+			in := interval{fence, r, f.end(i, r)}
+			cut, err := f.cutNew(sink, in, f.came[i])
+			if err != nil {
+				return err
+			}
+			if cut {
+				continue
+			}
+			f.large = append(f.large, in)
 		}
+		f.made = append(f.made, fence)
 	}
 	return sink.SetFences(f.made)
 }

@@ -29,14 +29,16 @@ type fenceRig struct {
 
 	ts     schema.Timestamp
 	newest map[document]*schema.Row
-	owner  map[string]string                            // of a score: no two documents have the same
+	owner  map[string]string // of a score: no two documents have the same
+	first  int               // where the ranges of table 3 grow
+	last   int
 	was    map[schema.IndexID]map[string][]schema.Entry // every entry by key, in the order of time
 	old    bool                                         // an earlier version merges, which knows no fences
 	seen   struct{ fences, split, joined, uncounted, counted, interrupted int }
 }
 
 func newFenceRig(t *testing.T) *fenceRig {
-	g := &fenceRig{T: t, random: seeded(t), newest: map[document]*schema.Row{}, owner: map[string]string{}, was: map[schema.IndexID]map[string][]schema.Entry{}, ts: 100, old: true}
+	g := &fenceRig{T: t, random: seeded(t), newest: map[document]*schema.Row{}, owner: map[string]string{}, was: map[schema.IndexID]map[string][]schema.Entry{}, ts: 100, old: true, last: 4000}
 	g.engine, g.s = openSession(t)
 	byValue := func(id string, value []byte, add func([]byte)) { add(value) }
 	g.tables = map[schema.TableID]*Table{
@@ -131,6 +133,12 @@ func (g *fenceRig) write() {
 	switch kind {
 	case 0: // many in order, as a list grows
 		from := g.random.IntN(3000)
+		switch g.random.IntN(3) { // behind or before all that there are
+		case 0:
+			from, g.last = g.last, g.last+700
+		case 1:
+			from, g.first = g.first-700, g.first-700
+		}
 		for n := range g.random.IntN(700) {
 			values[fenceKey(r, from+n)] = []byte{}
 		}

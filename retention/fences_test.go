@@ -4,6 +4,7 @@ package retention
 // step on, whoever counts it anew meanwhile; all other ranges keep theirs.
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -12,6 +13,49 @@ import (
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
+
+// fence gives ranges two fences each.
+func (r *rig) fence(ranges ...schema.KeyRange) {
+	r.t.Helper()
+	a := r.Appender()
+	err := a.Begin()
+	for _, in := range ranges {
+		err = errors.Join(err, a.SetFences([]schema.Fence{{Index: in.Index, Key: in.From, Live: 3}, {Index: in.Index, Key: in.From + "\x29\x03", Live: 5}}))
+	}
+	if err := errors.Join(err, a.Commit()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// fences is how many fences a range has.
+func (r *rig) fences(in schema.KeyRange) int {
+	r.t.Helper()
+	s, err := r.Session()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer s.Close()
+	found, err := s.Fences(nil, in, "", 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(found)
+}
+
+// entries is how many keys of a range lead somewhere.
+func (r *rig) entries(in schema.KeyRange) int {
+	r.t.Helper()
+	s, err := r.Session()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer s.Close()
+	found, _, _, err := s.Scan(nil, in, schema.MaxTimestamp, 100)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(found)
+}
 
 func TestCondemnedRangesLoseTheirFencesFirst(t *testing.T) {
 	r := newRig(t)
@@ -35,53 +79,20 @@ func TestCondemnedRangesLoseTheirFencesFirst(t *testing.T) {
 		index.PrefixRange(schema.ByID(parts), bytes("b stays")),
 		index.PrefixRange(schema.Index(parts, 1), bytes("b")),
 	}
-	count := func(ranges ...schema.KeyRange) {
-		a := r.Appender()
-		if err := a.Begin(); err != nil {
-			t.Fatal(err)
-		}
-		for _, in := range ranges {
-			if err := a.SetFences([]schema.Fence{{Index: in.Index, Key: in.From, Live: 3}, {Index: in.Index, Key: in.From + "\x29\x03", Live: 5}}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := a.Commit(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	count(append(lost, kept...)...)
+	r.fence(append(lost, kept...)...)
 	r.commit(time.Second, write{owners, "owner of a gone", nil})
 	r.now += schema.Timestamp(time.Minute.Microseconds())
 
-	s, err := r.Session()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	fences := func(in schema.KeyRange) int {
-		found, err := s.Fences(nil, in, "", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(found)
-	}
-	entries := func(in schema.KeyRange) int {
-		found, _, _, err := s.Scan(nil, in, schema.MaxTimestamp, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(found)
-	}
 	steps := 0
 	r.ran = func() {
 		for _, in := range lost {
-			if n := fences(in); n > 0 && entries(in) < 8 {
+			if n := r.fences(in); n > 0 && r.entries(in) < 8 {
 				t.Errorf("step %d: index %d has %d fences and has lost entries", steps, in.Index, n)
 			}
 		}
-		if left := entries(lost[0]); left < 8 && left > 0 {
+		if left := r.entries(lost[0]); left < 8 && left > 0 {
 			steps++
-			count(lost...) // as a merge between two steps may
+			r.fence(lost...) // as a merge between two steps may
 		}
 	}
 	c := r.compactor()
@@ -93,7 +104,7 @@ func TestCondemnedRangesLoseTheirFencesFirst(t *testing.T) {
 		t.Fatalf("the range went in %d steps, want some", steps)
 	}
 	for _, in := range kept {
-		if n := fences(in); n != 2 {
+		if n := r.fences(in); n != 2 {
 			t.Errorf("fences of a range that stays: got %d, want 2", n)
 		}
 	}
