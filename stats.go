@@ -15,6 +15,7 @@ type Stats struct {
 
 	HeadDocuments, HeadRanges int   // what is in memory
 	HeadBytes, HeadBudget     int64 // its size and the most it may be
+	HeadOffHeapBytes          int64 // taken for it where the Go runtime does not look
 	TailEntries               int   // index entries not merged yet
 	TailBytes                 int64
 	Merged                    Timestamp // everything up to here is merged
@@ -50,29 +51,31 @@ func (s *Store) Stats() Stats {
 	w, head := s.writer.Stats(), s.head.Size()
 	_, tail := s.tail.Size()
 	stats := Stats{
-		Path:            s.engine.Path(),
-		Durability:      s.opts.Durability,
-		Groups:          w.Groups,
-		FailedGroups:    w.FailedGroups,
-		Commits:         w.Commits,
-		Rows:            w.Rows,
-		Waiting:         w.Waiting,
-		HeadDocuments:   head.Documents,
-		HeadRanges:      head.Ranges,
-		HeadBytes:       head.Bytes,
-		HeadBudget:      s.opts.Memory,
-		TailEntries:     tail.Entries,
-		TailBytes:       tail.Bytes,
-		Merged:          s.tail.Watermark(),
-		WALBytes:        s.engine.WALBytes(),
-		WALWrittenBytes: w.WALPages * walPageBytes,
-		WALMaxBytes:     s.opts.WALMaxBytes,
-		WALOverruns:     w.WALOverruns,
-		WALLostCommits:  s.engine.Damage().Commits,
-		LockWaits:       w.LockWaits,
-		Checkpoints:     w.Checkpoints,
-		VacuumedBytes:   w.Vacuumed * pageBytes,
-		HistoryMaxBytes: s.opts.HistoryMaxBytes,
+		Path:          s.engine.Path(),
+		Durability:    s.opts.Durability,
+		Groups:        w.Groups,
+		FailedGroups:  w.FailedGroups,
+		Commits:       w.Commits,
+		Rows:          w.Rows,
+		Waiting:       w.Waiting,
+		HeadDocuments: head.Documents,
+		HeadRanges:    head.Ranges,
+		HeadBytes:     head.Bytes,
+		HeadBudget:    s.opts.Memory,
+
+		HeadOffHeapBytes: head.OffHeap,
+		TailEntries:      tail.Entries,
+		TailBytes:        tail.Bytes,
+		Merged:           s.tail.Watermark(),
+		WALBytes:         s.engine.WALBytes(),
+		WALWrittenBytes:  w.WALPages * walPageBytes,
+		WALMaxBytes:      s.opts.WALMaxBytes,
+		WALOverruns:      w.WALOverruns,
+		WALLostCommits:   s.engine.Damage().Commits,
+		LockWaits:        w.LockWaits,
+		Checkpoints:      w.Checkpoints,
+		VacuumedBytes:    w.Vacuumed * pageBytes,
+		HistoryMaxBytes:  s.opts.HistoryMaxBytes,
 	}
 	addCompaction(s, &stats)
 	return stats

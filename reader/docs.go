@@ -84,6 +84,14 @@ func (d *docs) bytes() int64 {
 	return d.places.Live() + int64(d.number)*slotBytes + d.largeBytes
 }
 
+// offHeap is what has been taken for the documents that is not on the heap.
+func (d *docs) offHeap() int64 {
+	if !slab.OffHeap {
+		return 0
+	}
+	return d.places.Held() + d.slots.Held() + d.heads.Held()
+}
+
 // docBytes is what a document adds to bytes.
 func docBytes(row *schema.Row) int64 {
 	if n := entryBytes(row); n <= slab.MaxBytes {

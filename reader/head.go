@@ -133,13 +133,14 @@ type Size struct {
 	Documents int
 	Ranges    int
 	Bytes     int64
+	OffHeap   int64 // bytes that the head has taken which are not on the heap
 }
 
 // Size is what the head holds now.
 func (h *Head) Size() Size {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return Size{h.docs.number, len(h.ranges.byKey), h.docs.bytes() + h.ranges.bytes}
+	return Size{h.docs.number, len(h.ranges.byKey), h.docs.bytes() + h.ranges.bytes, h.docs.offHeap()}
 }
 
 // Counts is the live documents per prefix as of the newest published

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/internal/slab"
 	"github.com/firndb/firn/schema"
 )
 
@@ -66,6 +67,28 @@ func TestLargeDocumentsAreNotKept(t *testing.T) {
 	g.warm(&schema.Row{TS: 5, Table: plain.ID, ID: "b", Value: make([]byte, budget/2)})
 	if got := g.head.Size().Documents; got != 0 {
 		t.Errorf("after warming and reading a large version: got %d documents, want 0", got)
+	}
+}
+
+// What is not on the heap is told, because nobody else knows of it, and given
+// back at the end.
+func TestSizeTellsWhatIsOffTheHeap(t *testing.T) {
+	g := newRig(t, 1<<20)
+	for i := range 1000 {
+		g.put(plain, fmt.Append(nil, i), "value")
+	}
+	size := g.head.Size()
+	if slab.OffHeap && (size.OffHeap < size.Bytes || size.OffHeap > 4*size.Bytes) || !slab.OffHeap && size.OffHeap != 0 {
+		t.Errorf("off the heap: got %d bytes, of documents of %d", size.OffHeap, size.Bytes)
+	}
+	if err := g.head.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := g.head.Size(), (Size{}); got != want {
+		t.Errorf("after Close: got %+v, want %+v", got, want)
+	}
+	if _, err := g.view().Get(plain, []byte("7")); err != nil {
+		t.Errorf("reading after Close: %v", err)
 	}
 }
 

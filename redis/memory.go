@@ -170,5 +170,5 @@ func countAllKeys(c *command.Call) (total int64, err error) {
 // memory is what the process takes, and how much of that is the store's.
 func (srv *Server) memory() memoryUse {
 	st := srv.store.Stats()
-	return srv.stats.memory(st.HeadBytes + st.TailBytes)
+	return srv.stats.memory(st.HeadBytes+st.TailBytes, uint64(st.HeadOffHeapBytes))
 }

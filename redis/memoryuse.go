@@ -12,20 +12,21 @@ import (
 
 // memoryUse is what the process takes.
 type memoryUse struct {
-	used     uint64 // bytes of live and not yet collected objects
+	used     uint64 // bytes of live and not yet collected objects, and of what is off the heap
 	data     uint64 // those of them that are documents and the index tail
 	resident uint64 // bytes that the system has given; 0 if unknown
 	peak     uint64 // the most used that was ever seen
-	heap     uint64 // bytes of the spans that objects are in
+	heap     uint64 // bytes of the spans that objects are in, and of what is off the heap
 	total    uint64 // bytes obtained from the system
 }
 
 // memory asks the runtime and the system, which takes some ten microseconds.
-// data is how many bytes the store says that it holds.
-func (st *stats) memory(data int64) memoryUse {
+// data is how many bytes the store says that it holds, and offHeap how many it
+// has taken that the runtime does not know of.
+func (st *stats) memory(data int64, offHeap uint64) memoryUse {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	use := memoryUse{used: m.HeapAlloc, resident: residentBytes(), heap: m.HeapInuse, total: m.Sys}
+	use := memoryUse{used: m.HeapAlloc + offHeap, resident: residentBytes(), heap: m.HeapInuse + offHeap, total: m.Sys + offHeap}
 	use.data = min(uint64(max(data, 0)), use.used)
 	for {
 		if use.peak = st.peakMemory.Load(); use.peak >= use.used {

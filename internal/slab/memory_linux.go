@@ -4,6 +4,9 @@ package slab
 
 import "golang.org/x/sys/unix"
 
+// OffHeap says that the memory is not on the heap.
+const OffHeap = true
+
 // allocate is n bytes off the heap, zero, and not there before they are
 // touched. Where the system refuses they are on the heap.
 func allocate(n int) []byte {
