@@ -46,6 +46,7 @@ lint:
 unit:
 	@test -n "$(RACE)" || echo "no C compiler: the tests run without the race detector"
 	$(GO) test $(RACE) -shuffle=on -timeout=20m ./...
+	$(if $(RACE),$(GO) test -run InBoundedMemory ./cmd/firn)
 
 # e2e drives a real server with the clients that people use. They live in a
 # module of their own, so that embedders never see them.

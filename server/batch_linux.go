@@ -61,6 +61,20 @@ func (l *loop) hasBatch() bool { return l.batch != nil && len(l.batch.conns) > 0
 // The store refuses while commits take long, so that reads do not wait as well.
 const maxInline = 64
 
+// pieceLen is how many transactions of a round are handed over before the rest
+// of it has run, so that the writer begins with them, and has something to run
+// while it commits them. It is what groups overlap from, twice.
+const pieceLen = 256
+
+// submitPiece hands the batch over if it is large enough by itself. With an
+// fsync in each commit it waits for all: groups do not overlap there, and the
+// larger they are the fewer fsyncs there are.
+func (l *loop) submitPiece() {
+	if l.pieces && l.hasBatch() && l.batch.Len() >= pieceLen {
+		l.submit()
+	}
+}
+
 // submit hands the batch of this round to the store. What is decided on the
 // way goes on at once; of the rest the writer's goroutine sends a letter.
 func (l *loop) submit() {

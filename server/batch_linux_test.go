@@ -97,3 +97,31 @@ func TestRefusedBatchesAreAnsweredAtOnce(t *testing.T) {
 		t.Errorf("sessions that wait: got %d, want none", d.waiting)
 	}
 }
+
+// What one round brings is handed over in pieces, unless each commit has its
+// fsync.
+func TestLargeBatchesAreHandedOverInPieces(t *testing.T) {
+	_, d := drive(t)
+	for _, pieces := range []bool{true, false} {
+		d.pieces = pieces
+		for _, n := range []int{pieceLen - 1, pieceLen} {
+			if _, err := unix.Write(d.client, []byte(strings.Repeat("INCR k\r\n", n))); err != nil {
+				t.Fatal(err)
+			}
+			d.conn.readable = true
+			d.read(d.conn)
+			d.runFilled()
+			if got, want := d.hasBatch(), !pieces || n < pieceLen; got != want {
+				t.Errorf("pieces %t, %d commands: a batch waits: got %t, want %t", pieces, n, got, want)
+			}
+			d.submit()
+			for d.waiting > 0 {
+				waitFor(t, "the writer's letter", d.hasMail)
+				d.readMail()
+			}
+			for answered := 0; answered < n; {
+				answered += strings.Count(d.take(), "\r\n")
+			}
+		}
+	}
+}

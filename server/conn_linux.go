@@ -140,6 +140,7 @@ func (l *loop) runFilled() {
 	for _, c := range filled {
 		c.filled = false
 		l.advance(c)
+		l.submitPiece()
 	}
 	clear(filled)
 	l.running = filled[:0]

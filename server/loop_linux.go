@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
 )
 
@@ -46,6 +47,7 @@ type loop struct {
 	talking  []*conn   // have run in this round, and are flushed next
 	flushing []*conn   // talking, while it is worked off
 	batch    *batch    // the writes of this round
+	pieces   bool      // a large batch is handed over in pieces
 	resuming []*conn   // scratch of goOn
 	crowd    int       // how many sessions wrote together lately
 	since    time.Time // when the batch began to wait for more of them; zero: not yet
@@ -123,6 +125,7 @@ func newLoop(s *Server, w *workers) (*loop, error) {
 		server: s, epoll: epoll, wakeup: wakeup, workers: w,
 		events: make([]unix.EpollEvent, maxEvents),
 		ahead:  s.redis.NewAhead(),
+		pieces: s.redis.Store().Stats().Durability != firn.Always,
 		conns:  make(map[int32]*conn),
 		doors:  make(map[int32]bool),
 	}
