@@ -18,7 +18,7 @@ type TableSpec struct {
 	// Prefix is how many leading elements of an id name an ordered range,
 	// when ids are tuples made with tuple.AppendBytes and its siblings. Such
 	// a range is kept in memory as a whole once it has been read as a whole.
-	// 0 means that the table has no such ranges.
+	// 0 means that the table has no such ranges. Changing it needs Reindex.
 	Prefix int
 
 	// Counted makes Count know the number of live documents of a prefix

@@ -7,10 +7,10 @@ import (
 )
 
 // FencesAt appends the fences of an ordered range as they are at a moment: Live
-// is how many keys of the interval lead somewhere then. It is Uncounted where
-// that cannot be told without walking the interval, because it has changed
-// since then, or was never counted. Nothing is appended for a range that has no
-// fences.
+// is how many keys of the interval lead somewhere then, and TS since when it is
+// so many, or a later moment up to then. Live is Uncounted where that cannot be
+// told without walking the interval, because it has changed since then, or was
+// never counted. Nothing is appended for a range that has no fences.
 //
 // s is in a read transaction that began after the runs were taken, and
 // everything up to at is committed.
@@ -33,11 +33,7 @@ func FencesAt(dst []schema.Fence, s schema.Session, runs Runs, r schema.KeyRange
 			fences[i].Live = schema.Uncounted
 		}
 	}
-	for _, run := range []*Run{runs.Active, runs.Frozen} {
-		if run != nil {
-			run.addTo(fences, r, at, &merged)
-		}
-	}
+	runs.addTo(fences, r, at, &merged)
 	return dst, nil
 }
 
@@ -52,12 +48,19 @@ func CountAt(fences []schema.Fence, to string, s schema.Session, runs Runs, merg
 		return err
 	}
 	kr := schema.KeyRange{Index: fences[0].Index, From: fences[0].Key, To: to}
-	for _, run := range []*Run{runs.Active, runs.Frozen} {
+	runs.addTo(fences, kr, at, merged)
+	return nil
+}
+
+// addTo adds to the counts of a range's fences what the tail's entries up to at
+// change that are not in the file: the oldest first, so that no count is less
+// than 0, which would look like Uncounted, behind any part.
+func (r Runs) addTo(fences []schema.Fence, kr schema.KeyRange, at schema.Timestamp, merged *Merged) {
+	for _, run := range []*Run{r.Frozen, r.Active} {
 		if run != nil {
 			run.addTo(fences, kr, at, merged)
 		}
 	}
-	return nil
 }
 
 // addTo adds to the counts of a range's fences what the run's entries up to at
@@ -91,15 +94,15 @@ func (s *slab) addTo(p part, fences []schema.Fence, kr schema.KeyRange, at schem
 			to = pos + s.upTo(p[pos:end], &schema.Entry{Index: kr.Index, Key: fences[i+1].Key, TS: -1})
 		}
 		if fences[i].Live != schema.Uncounted {
-			fences[i].Live += p.sum(pos, to, at, merged, written)
+			p.addChanges(&fences[i], pos, to, at, merged, written)
 		}
 		pos = to
 	}
 }
 
-// sum is what the records from from to to change up to at that are not in the
-// file.
-func (p part) sum(from, to int, at schema.Timestamp, merged *Merged, written []int) (sum int64) {
+// addChanges adds to a fence what the records from from to to change up to at
+// that are not in the file.
+func (p part) addChanges(fence *schema.Fence, from, to int, at schema.Timestamp, merged *Merged, written []int) {
 records:
 	for i := from; i < to; i++ {
 		r := &p[i]
@@ -111,13 +114,13 @@ records:
 				continue records
 			}
 		}
+		fence.TS = max(fence.TS, r.ts)
 		if r.is(deletedFlag) {
-			sum--
+			fence.Live--
 		} else {
-			sum++
+			fence.Live++
 		}
 	}
-	return sum
 }
 
 // FenceOf is the place of the interval that a key is in, among the fences of its

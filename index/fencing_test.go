@@ -293,6 +293,24 @@ func (g *fenceRig) liveAt(x schema.IndexID, from, to string, at schema.Timestamp
 	return live
 }
 
+// changedBy is when a key from from to to last began or ceased to lead somewhere
+// up to a moment.
+func (g *fenceRig) changedBy(x schema.IndexID, from, to string, at schema.Timestamp) (changed schema.Timestamp) {
+	for key, versions := range g.was[x] {
+		if key < from || key >= to {
+			continue
+		}
+		dead := true
+		for _, e := range versions {
+			if e.TS <= at && e.Deleted != dead {
+				changed = max(changed, e.TS)
+			}
+			dead = e.Deleted
+		}
+	}
+	return changed
+}
+
 // ask holds what FencesAt says against what was written.
 func (g *fenceRig) ask(runs Runs, x schema.IndexID, at schema.Timestamp) {
 	g.Helper()
@@ -314,6 +332,9 @@ func (g *fenceRig) ask(runs Runs, x schema.IndexID, at schema.Timestamp) {
 			continue
 		}
 		g.seen.counted++
+		if changed := g.changedBy(x, f.Key, to, at); f.TS < changed {
+			g.Fatalf("index %d at %d: the interval at %q has not changed since %d, want %d", x, at, f.Key, f.TS, changed)
+		}
 		if want := g.liveAt(x, f.Key, to, at); f.Live != want {
 			g.Fatalf("index %d at %d: the interval at %q has %d, want %d (of %d intervals)", x, at, f.Key, f.Live, want, len(fences))
 		}
