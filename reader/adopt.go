@@ -143,7 +143,7 @@ func adopt(h *Head, a adoption) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ranges.publish(s.picture(), changed)
+	h.ranges.publish(s.picture(), changed, changed)
 	h.ranges.add(s)
 	h.shrinkLocked()
 }
@@ -181,7 +181,7 @@ func loadRange(h *Head, t *index.Table, k rangeKey, counted bool) (*warmRange, e
 	stays := s.size() <= h.budget/rangesShare
 	if stays {
 		h.mu.Lock()
-		h.ranges.publish(s.picture(), past.at)
+		h.ranges.publish(s.picture(), past.at, past.at)
 		h.ranges.add(s)
 		h.shrinkLocked()
 		h.mu.Unlock()

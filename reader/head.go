@@ -233,7 +233,7 @@ func (h *Head) findVersion(t *index.Table, id string, ts schema.Timestamp) *sche
 // findInRange is find for what is in the range of its id only. A transaction
 // sees what is staged there.
 func (h *Head) findInRange(t *index.Table, id []byte, at schema.Timestamp, live bool) (row *schema.Row, ok bool) {
-	if t.Prefix == 0 || len(h.ranges.byKey)+len(h.staged.born.ranges) == 0 {
+	if t.Prefix == 0 {
 		return nil, false
 	}
 	if at == schema.MaxTimestamp {

@@ -38,10 +38,17 @@ type warmRange struct {
 	used     atomic.Bool
 }
 
-// edition is a range as it was from a moment on.
+// edition is a range as it was from a moment on, until another. Between the end
+// of one and the beginning of the next are the moments of a group, of which
+// there is no edition.
 type edition struct {
 	tree    *pages.Tree
 	changed schema.Timestamp // no view before this one may use the tree
+	until   schema.Timestamp // nor one of this moment or later; 0 is open
+}
+
+func (e *edition) shows(at schema.Timestamp) bool {
+	return e.tree != nil && e.changed <= at && (e.until == 0 || at < e.until)
 }
 
 // maxEditions is how many published states of a range are kept, so that a view
@@ -122,7 +129,7 @@ func (r *ranges) published(k rangeKey, at schema.Timestamp) *pages.Tree {
 		return nil
 	}
 	for i := range s.editions {
-		if e := &s.editions[i]; e.tree != nil && e.changed <= at {
+		if e := &s.editions[i]; e.shows(at) {
 			s.touch()
 			return e.tree
 		}
@@ -236,11 +243,13 @@ func (s *warmRange) pend() picture {
 	return s.picture()
 }
 
-// publish makes a picture of a range visible to views from ts on.
-func (r *ranges) publish(p picture, ts schema.Timestamp) {
+// publish makes a picture of a range visible to views from last on. first is the
+// moment of the first change since the edition before.
+func (r *ranges) publish(p picture, first, last schema.Timestamp) {
 	s := p.of
 	copy(s.editions[1:], s.editions[:])
-	s.editions[0].changed = ts
+	s.editions[1].until = first
+	s.editions[0] = edition{changed: last}
 	s.pending = false
 	r.renew(p)
 }

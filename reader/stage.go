@@ -189,7 +189,7 @@ func (h *Head) publishLocked(l *layer) {
 	}
 	h.ranges.note(l.entries)
 	for _, p := range l.pictures {
-		h.ranges.publish(p, last)
+		h.ranges.publish(p, l.changes[0].row.TS, last)
 	}
 	for _, r := range l.born {
 		delete(h.staged.born.ranges, r.key)
