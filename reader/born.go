@@ -71,22 +71,6 @@ func (s *staged) rangeOf(h *Head, k rangeKey) *warmRange {
 	return s.born.ranges[k]
 }
 
-// findStaged is findInRange for a transaction. What no range has that never
-// lost an entry never was there, not even as a tombstone.
-func findStaged(h *Head, t *index.Table, id string, live bool) (row *schema.Row, ok bool) {
-	k, ok := rangeOf(t, schema.ByID(t.ID), id)
-	if !ok {
-		return nil, false
-	}
-	s := h.staged.rangeOf(h, k)
-	if s == nil {
-		return nil, false
-	}
-	s.touch()
-	row, ok = findIn(s.work, t, id, true)
-	return row, ok && (live || row != nil || s.pristine)
-}
-
 // grown is a leaf that is absent, and has become so large that it should be
 // read and split.
 type grown struct {

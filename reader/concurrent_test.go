@@ -37,6 +37,7 @@ func (g *rig) empty() {
 	g.head.mu.Lock()
 	defer g.head.mu.Unlock()
 	g.head.ranges.shrink(0)
+	admitLost(g.head)
 	g.head.docs.shrink(0)
 }
 

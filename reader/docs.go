@@ -281,10 +281,21 @@ func (d *docs) forget(hash uint32, row *schema.Row) {
 	d.setComplete(row.Table, false)
 }
 
+// leave takes a document out whose newest version is in an ordered range.
+func (d *docs) leave(hash uint32, row *schema.Row) {
+	if at := d.slotOf(hash, row.Table, row.ID); at != 0 {
+		d.remove(at)
+	}
+}
+
 // evict takes a document out.
 func (d *docs) evict(at uint32) {
+	d.setComplete(d.tableOf(at, d.slots.At(at)), false)
+	d.remove(at)
+}
+
+func (d *docs) remove(at uint32) {
 	s := d.slots.At(at)
-	d.setComplete(d.tableOf(at, s), false)
 	d.unlink(at)
 	d.empty(at, s)
 	*s = slot{next: d.spare}

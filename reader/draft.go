@@ -78,12 +78,9 @@ func (h *Head) lookUp(v *View, hash uint32, t *index.Table, id []byte, live bool
 		h.mu.RUnlock()
 		return row, nil
 	}
-	var row *schema.Row
-	if !absent {
-		row, absent = h.findInRange(t, id, v.at, live)
-	}
+	row, ok := h.findInRange(t, textOf(id), v.at, live, absent, into)
 	h.mu.RUnlock()
-	if absent {
+	if ok {
 		return row, nil
 	}
 	return v.cold(t, id)
@@ -133,7 +130,8 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 			h.learning.known.Add(row.Table, row.ID)
 		}
 	}
-	h.stageRanges(d.table, row, old, l.entries[from:])
+	held := h.stageRanges(d.table, row, old, l.entries[from:])
+	l.find(d.hash, d.table.ID, d.id).held = held
 	return true, nil
 }
 

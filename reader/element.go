@@ -2,6 +2,8 @@ package reader
 
 import (
 	"encoding/binary"
+	"strings"
+	"unsafe"
 
 	"github.com/firndb/firn/internal/pages"
 	"github.com/firndb/firn/schema"
@@ -87,14 +89,14 @@ func elementTS(v pages.Value) schema.Timestamp {
 	return schema.Timestamp(binary.BigEndian.Uint64(stamp[:]))
 }
 
-// elementRow is the document of an element by id; nil if it is bare. Its value
-// is in the page, unless it is copied.
-func elementRow(t schema.TableID, id string, v pages.Value, copied bool) *schema.Row {
+// decodeElement fills row with what an element by id says; false if it is bare.
+// The value is in the page, or is the blob.
+func decodeElement(row *schema.Row, v pages.Value) bool {
 	flags := v.Bytes[0]
 	if flags&elementBare != 0 {
-		return nil
+		return false
 	}
-	row := &schema.Row{TS: elementTS(v), Table: t, ID: id, JSON: flags&elementJSON != 0}
+	*row = schema.Row{TS: elementTS(v), JSON: flags&elementJSON != 0}
 	rest := v.Bytes[1+elementTimestampBytes:]
 	if flags&elementPrev != 0 {
 		back, n := binary.Uvarint(rest)
@@ -107,13 +109,48 @@ func elementRow(t schema.TableID, id string, v pages.Value, copied bool) *schema
 	switch {
 	case flags&elementBlob != 0:
 		row.Value = v.Blob
-	case flags&elementNil != 0:
-	case copied:
-		row.Value = append(make([]byte, 0, len(rest)), rest...)
-	default:
+	case flags&elementNil == 0:
 		row.Value = rest[:len(rest):len(rest)]
 	}
+	return true
+}
+
+// elementRow is the document of an element by id; nil if it is bare. Its value
+// is in the page, unless it is copied.
+func elementRow(t schema.TableID, id string, v pages.Value, copied bool) *schema.Row {
+	row := new(schema.Row)
+	if !decodeElement(row, v) {
+		return nil
+	}
+	row.Table, row.ID = t, id
+	if copied && v.Blob == nil && row.Value != nil {
+		row.Value = append(make([]byte, 0, len(row.Value)), row.Value...)
+	}
 	return row
+}
+
+// elementInto is elementRow in into, with value and id in the memory of
+// into.Value if that suffices, or in a row of its own: if into is nil, or the
+// value is large.
+func elementInto(t schema.TableID, id string, v pages.Value, into *schema.Row) *schema.Row {
+	if v.Blob != nil {
+		return elementRow(t, strings.Clone(id), v, false)
+	}
+	var row schema.Row
+	if !decodeElement(&row, v) {
+		return nil
+	}
+	if into == nil {
+		into = newRow(len(row.Value) + len(id))
+	}
+	n, isNil := len(row.Value), row.Value == nil
+	room := append(append(into.Value[:0], row.Value...), id...)
+	row.Table, row.ID = t, unsafe.String(unsafe.SliceData(room[n:]), len(id))
+	if row.Value = room[:n]; isNil {
+		row.Value = nil
+	}
+	*into = row
+	return into
 }
 
 // idElement is the element of a declared index, made in dst.

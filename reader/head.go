@@ -184,11 +184,8 @@ func (h *Head) find(t *index.Table, id []byte, at schema.Timestamp, live bool, i
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	slot, absent := h.docs.find(hash, t.ID, textOf(id))
-	if absent {
-		return nil, true
-	}
 	if slot == 0 {
-		return h.findInRange(t, id, at, live)
+		return h.findInRange(t, textOf(id), at, live, absent, into)
 	}
 	switch ts := h.docs.ts(slot); {
 	case ts == 0:
@@ -224,23 +221,40 @@ func (h *Head) findVersion(t *index.Table, id string, ts schema.Timestamp) *sche
 		}
 		return nil
 	}
-	if row, ok := h.findInRange(t, []byte(id), ts, false); ok && row.TS == ts {
+	if row, ok := h.findInRange(t, id, ts, false, false, nil); ok && row != nil && row.TS == ts {
 		return row
 	}
 	return nil
 }
 
-// findInRange is find for what is in the range of its id only. A transaction
-// sees what is staged there.
-func (h *Head) findInRange(t *index.Table, id []byte, at schema.Timestamp, live bool) (row *schema.Row, ok bool) {
+// findInRange is find for what is not among the documents. complete says that
+// what is in no range either was never written.
+func (h *Head) findInRange(t *index.Table, id string, at schema.Timestamp, live, complete bool, into *schema.Row) (row *schema.Row, ok bool) {
 	if t.Prefix == 0 {
-		return nil, false
+		return nil, complete
 	}
-	if at == schema.MaxTimestamp {
-		return findStaged(h, t, string(id), live)
+	k, ok := rangeOf(t, schema.ByID(t.ID), id)
+	if !ok {
+		return nil, complete
 	}
-	row, ok = h.ranges.find(t, string(id), at)
-	return row, ok && (live || row != nil)
+	s := h.ranges.byKey[k]
+	if at == schema.MaxTimestamp { // a transaction, which sees what is staged
+		s = h.staged.rangeOf(h, k)
+	}
+	if s == nil {
+		return nil, complete
+	}
+	tree, pristine := h.ranges.published(k, at), false
+	switch {
+	case at == schema.MaxTimestamp:
+		s.touch()
+		tree, pristine = s.work, s.pristine
+	case tree == nil: // what is as old in a later edition was there before it
+		row, ok = findIn(s.editions[0].tree, t, id, into)
+		return row, ok && row != nil && row.TS <= at
+	}
+	row, ok = findIn(tree, t, id, into)
+	return row, ok && (row != nil || live || complete || pristine)
 }
 
 // textOf is id as a string, without a copy: for what is only looked at.
@@ -285,21 +299,27 @@ func absent(t *index.Table, id string) *schema.Row {
 // or it would push out everything else, nor what is read of a range at once.
 const largestShare = 4
 
-// rangesShare is the part of the budget that ranges may take.
-const rangesShare = 2
+// Parts of the budget: what ranges may always take, and what is never theirs.
+// Between the two they take what documents leave.
+const (
+	rangesShare = 2
+	docsShare   = 8
+)
 
 // shrinkLocked evicts until the head fits its budget: ranges first down to
-// half of it, then documents. The caller holds the group lock, too: ranges are
+// their share, then documents. The caller holds the group lock, too: ranges are
 // evicted from what transactions see.
 func (h *Head) shrinkLocked() {
-	h.ranges.shrink(h.budget / rangesShare)
+	spare := h.budget - max(h.docs.bytes(), h.budget/docsShare)
+	h.ranges.shrink(max(h.budget/rangesShare, spare))
+	admitLost(h)
 	h.shrinkDocsLocked()
 }
 
 // shrinkDocsLocked evicts documents until the head fits its budget. Ranges have
 // more than their share only while a transaction loads them.
 func (h *Head) shrinkDocsLocked() {
-	h.docs.shrink(max(h.budget-h.ranges.bytes, h.budget/rangesShare))
+	h.docs.shrink(max(h.budget-h.ranges.bytes, h.budget/docsShare))
 }
 
 // take borrows an idle read session, or opens one; give returns it.

@@ -101,7 +101,7 @@ func TestEmptyRangesAreNotFree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := g.head.Size().Ranges, budget/2/warmRangeOverhead; got > want || got == 0 {
+	if got, want := g.head.Size().Ranges, budget/warmRangeOverhead; got > want || got == 0 {
 		t.Errorf("empty ranges kept: got %d, want 1 to %d", got, want)
 	}
 }

@@ -73,6 +73,10 @@ func (r *held) bring(g *pages.Gap, rows bool) error {
 		h := r.view.head
 		if over := work.Bytes() - h.budget/2; over > 0 {
 			r.warm.hand, _ = work.Evict(r.warm.hand, over+over/8, nil)
+			h.mu.Lock()
+			h.ranges.lose(r.warm)
+			admitLost(h)
+			h.mu.Unlock()
 		}
 		if !r.warm.loaded {
 			r.warm.loaded = true
@@ -95,6 +99,7 @@ func (r *held) checked(err error) error {
 	if r.warm != nil {
 		h.mu.Lock()
 		h.ranges.drop(r.warm)
+		admitLost(h)
 		h.mu.Unlock()
 	}
 	return fmt.Errorf("%w: a range of %s has not as many entries as were counted", schema.ErrCorrupt, r.t.Name)

@@ -31,6 +31,7 @@ type change struct {
 	prior int32 // in the list
 	row   *schema.Row
 	old   *schema.Row // the version before this transaction; nil if none
+	held  bool        // it is in its range, and need not be among the documents
 }
 
 // minHeads is the least number of lists, a power of two.

@@ -76,24 +76,11 @@ type ranges struct {
 	ring     []*warmRange // every range, in no order
 	hand     int          // where the clock's hand stands in ring
 	bytes    int64
+	lost     []schema.TableID // of documents that are here no more, and may be nowhere else in memory
 }
 
 func newRanges() ranges {
 	return ranges{byKey: map[rangeKey]*warmRange{}, building: map[rangeKey]*building{}}
-}
-
-// find looks a document up in the range of its id: what is not in a range
-// that is here does not exist.
-func (r *ranges) find(t *index.Table, id string, at schema.Timestamp) (row *schema.Row, ok bool) {
-	k, ok := rangeOf(t, schema.ByID(t.ID), id)
-	if !ok {
-		return nil, false
-	}
-	tree := r.published(k, at)
-	if tree == nil {
-		return nil, false
-	}
-	return findIn(tree, t, id, false)
 }
 
 // rangeOf is the ordered range that a key belongs to.
@@ -110,7 +97,8 @@ func rangeOf(t *index.Table, x schema.IndexID, key string) (k rangeKey, ok bool)
 }
 
 // findIn looks a document up in a tree; ok is false if the tree cannot tell.
-func findIn(tree *pages.Tree, t *index.Table, id string, copied bool) (row *schema.Row, ok bool) {
+// into is what docs.row says.
+func findIn(tree *pages.Tree, t *index.Table, id string, into *schema.Row) (row *schema.Row, ok bool) {
 	v, found, gap := tree.Get(id)
 	switch {
 	case gap != nil:
@@ -118,7 +106,7 @@ func findIn(tree *pages.Tree, t *index.Table, id string, copied bool) (row *sche
 	case !found:
 		return nil, true
 	}
-	row = elementRow(t.ID, id, v, copied)
+	row = elementInto(t.ID, id, v, into)
 	return row, row != nil
 }
 
@@ -162,6 +150,7 @@ func (r *ranges) drop(s *warmRange) {
 // dropAt takes a range out; the ring's last takes its place.
 func (r *ranges) dropAt(i int) {
 	s := r.ring[i]
+	r.lose(s)
 	delete(r.byKey, s.key)
 	r.bytes -= s.bytes
 	end := len(r.ring) - 1
@@ -211,8 +200,28 @@ func (r *ranges) evictLeaves(s *warmRange, bytes int64) (end bool) {
 			}
 		}
 	}
+	if len(gone) > 0 {
+		r.lose(s)
+	}
 	r.account(s)
 	return end
+}
+
+// lose notes that documents of a range are lost.
+func (r *ranges) lose(s *warmRange) {
+	t := s.key.index.Table()
+	if s.key.index.Number() == 0 && (len(r.lost) == 0 || r.lost[len(r.lost)-1] != t) {
+		r.lost = append(r.lost, t)
+	}
+}
+
+// admitLost tells the documents what ranges have lost: a table is not complete
+// any more.
+func admitLost(h *Head) {
+	for _, t := range h.ranges.lost {
+		h.docs.setComplete(t, false)
+	}
+	h.ranges.lost = h.ranges.lost[:0]
 }
 
 // account counts what a range takes now.
@@ -295,7 +304,7 @@ func (s *warmRange) stage(e schema.Entry, row, old *schema.Row) undo {
 	if !ok {
 		return s.adjust(e, old)
 	}
-	u := undo{s, e.Key, before, had, 0}
+	u := undo{in: s, key: e.Key, before: before, had: had}
 	if !had {
 		u.by = 1
 	}
@@ -315,7 +324,7 @@ func elementOf(dst []byte, e schema.Entry, row *schema.Row) pages.Value {
 func (s *warmRange) remove(e schema.Entry, old *schema.Row) undo {
 	s.pristine = false
 	before, had, ok := s.work.Delete(e.Key)
-	u := undo{s, e.Key, before, had, 0}
+	u := undo{in: s, key: e.Key, before: before, had: had}
 	switch {
 	case !ok:
 		return s.adjust(e, old)
@@ -329,7 +338,7 @@ func (s *warmRange) remove(e schema.Entry, old *schema.Row) undo {
 
 // adjust counts an entry whose leaf is absent.
 func (s *warmRange) adjust(e schema.Entry, old *schema.Row) undo {
-	u := undo{in: s, key: e.Key, by: int(e.Delta())}
+	u := undo{in: s, key: e.Key, by: int(e.Delta()), blind: true}
 	if u.had = u.by < 0 || u.by == 0 && !e.Deleted; u.had && e.Index.Number() > 0 {
 		u.before = idElement(nil, e.Key, e.ID)
 	} else if u.had && old != nil {
@@ -349,7 +358,8 @@ type undo struct {
 	key    string
 	before pages.Value
 	had    bool
-	by     int // how many entries more there were
+	by     int  // how many entries more there were
+	blind  bool // the leaf was absent
 }
 
 func (u undo) apply() {

@@ -89,8 +89,8 @@ func (h *Head) stagedVersion(t *index.Table, id string, ts schema.Timestamp) *sc
 }
 
 // stageRanges brings the ordered ranges that are here up to date with a row
-// and its entries.
-func (h *Head) stageRanges(t *index.Table, row, old *schema.Row, entries []schema.Entry) {
+// and its entries. held says that the row is in the range of its id.
+func (h *Head) stageRanges(t *index.Table, row, old *schema.Row, entries []schema.Entry) (held bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for _, e := range entries {
@@ -99,12 +99,17 @@ func (h *Head) stageRanges(t *index.Table, row, old *schema.Row, entries []schem
 			continue
 		}
 		l := h.staged.running()
-		l.undos = append(l.undos, s.stage(e, row, old))
+		u := s.stage(e, row, old)
+		l.undos = append(l.undos, u)
+		if e.Index.Number() == 0 {
+			held = !u.blind
+		}
 		if s.grown != "" {
 			h.staged.grown = append(h.staged.grown, grown{t, s, s.grown})
 			s.grown = ""
 		}
 	}
+	return held
 }
 
 // rollback undoes what was staged in a layer since m. The layer above it, if
@@ -136,6 +141,7 @@ func dropAdopted(h *Head, ranges []*warmRange) {
 	for _, s := range ranges {
 		h.ranges.drop(s)
 	}
+	admitLost(h)
 }
 
 // Seal ends the running of a group and returns its rows in the order of their
@@ -174,12 +180,22 @@ func (s *staged) release() {
 	}
 }
 
+// publishRow keeps the newest version of a document, unless a range does.
+// Tombstones are in no range.
+func (h *Head) publishRow(c *change) {
+	if c.held && !c.row.Deleted {
+		h.docs.leave(c.hash, c.row)
+		return
+	}
+	h.keepLocked(c.hash, c.row)
+}
+
 func (h *Head) publishLocked(l *layer) {
 	last := l.changes[len(l.changes)-1].row.TS
 	for i := range l.changes {
 		c := &l.changes[i]
 		if h.budget > 0 && l.find(c.hash, c.row.Table, c.row.ID) == c { // the document's newest
-			h.keepLocked(c.hash, c.row)
+			h.publishRow(c)
 		}
 		if delta := c.table.Delta(c.old, c.row); delta != 0 {
 			if n, ok := tuple.PrefixLen(c.row.ID, c.table.Prefix); ok {

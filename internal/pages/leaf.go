@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"sync/atomic"
+	"unsafe"
 )
 
 // leaf is entries in order, in one piece of memory:
@@ -176,7 +177,7 @@ func (l *leaf) compareTail(i int, rest string) int {
 	if c.length <= headBytes || len(rest) <= headBytes {
 		return c.length - len(rest)
 	}
-	return strings.Compare(string(c.rest), rest[headBytes:])
+	return strings.Compare(unsafe.String(unsafe.SliceData(c.rest), len(c.rest)), rest[headBytes:])
 }
 
 // fill is the bytes of the page that are in use.
