@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -203,6 +202,7 @@ type Writer struct {
 	alone      [1]Job       // scratch: what TryRun runs
 	inline     bool         // TryRun is under way: nothing waits for readers
 	slow       slowness     // of groups lately, which keeps TryRun away
+	crowd      crowd        // of the loop's goroutine
 	groups     [2]group     // one runs, one may be in the air
 	running    *group
 	taken      []Job // from the queue, and not run yet
@@ -332,7 +332,8 @@ func (w *Writer) loop(ctx context.Context) error {
 	defer idle.Stop()
 	defer context.AfterFunc(ctx, w.queue.refuse)()
 	for {
-		jobs, execs, pause, err := w.round()
+		began := time.Now()
+		did, pause, err := w.round()
 		if err != nil {
 			w.fail(err)
 			return err
@@ -341,9 +342,9 @@ func (w *Writer) loop(ctx context.Context) error {
 		case pause > 0:
 			time.Sleep(pause)
 			continue
-		case jobs > 0 || execs > 0:
+		case did != round{}:
 			idle.Reset(w.opts.Idle)
-			w.gather(jobs)
+			w.gather(did, time.Since(began))
 			continue
 		case w.queue.refusing():
 			return nil
@@ -371,34 +372,30 @@ func (w *Writer) loop(ctx context.Context) error {
 	}
 }
 
+// round is what one round of the loop has done.
+type round struct {
+	jobs, transactions int
+	requests           int
+}
+
 // round takes what waits and does it, or says when to try that again.
-func (w *Writer) round() (jobs, execs int, pause time.Duration, err error) {
+func (w *Writer) round() (did round, pause time.Duration, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.queue.writes() && w.failure() == nil {
 		if err := w.reserve(); err != nil {
 			pause, err := w.unreserved(err)
-			return 0, 0, pause, err
+			return did, pause, err
 		}
 		w.locked = lockWait{}
 	}
 	taken, requests := w.queue.take(w.buffer, maxGroup)
 	w.buffer = taken
-	return len(taken), len(requests), 0, w.turn(taken, requests)
-}
-
-// gatherRounds is how many times the writer lets others run between two
-// groups, until as much waits as the last group had: who was just answered
-// mostly has more, and it should share a commit.
-const gatherRounds = 4
-
-func (w *Writer) gather(jobs int) {
-	for range gatherRounds {
-		runtime.Gosched()
-		if w.queue.jobsWaiting() >= jobs {
-			return
-		}
+	did.jobs, did.requests = len(taken), len(requests)
+	for _, j := range taken {
+		did.transactions += j.Len()
 	}
+	return did, 0, w.turn(taken, requests)
 }
 
 // turn does what one round of the loop has found. Its error is fatal. However

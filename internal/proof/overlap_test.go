@@ -80,8 +80,11 @@ func (b *crowd) Done(_ firn.Timestamp, err error) {
 func (c *crashLog) crowds(t *testing.T, s *firn.Store, random *rand.Rand, batches, padding int, point func() int64) (failed []error, beside int) {
 	t.Helper()
 	decided := make(chan error, batches)
-	for range batches {
-		b := &crowd{c: c, store: s, random: random, n: 130 + random.IntN(60), point: point, beside: &beside, padding: padding, decided: decided}
+	all := make([]*crowd, batches)
+	for i := range all { // before the first is submitted, which draws on the writer's goroutine
+		all[i] = &crowd{c: c, store: s, random: random, n: 130 + random.IntN(60), point: point, beside: &beside, padding: padding, decided: decided}
+	}
+	for _, b := range all {
 		if err := s.Submit(b); err != nil {
 			t.Fatal(err)
 		}
