@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -343,10 +344,7 @@ func (g *fenceRig) ask(runs Runs, x schema.IndexID, at schema.Timestamp) {
 
 func TestFencesAreWhatARecountFinds(t *testing.T) {
 	g := newFenceRig(t)
-	steps := 1000
-	if testing.Short() {
-		steps = 400
-	}
+	steps := race.Lighter(1000, 400)
 	indexes := []schema.IndexID{schema.ByID(3), schema.ByID(4), schema.Index(4, 1)}
 	fences := map[schema.IndexID]int{}
 	for step := range steps {

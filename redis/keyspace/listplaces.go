@@ -57,11 +57,13 @@ const (
 	// if it fits; otherwise the items before are skipped.
 	nearEnd = 512
 
-	// maxLookUps is how many items of an even list are looked up one by one.
-	// That finds what is in memory without any order, and costs from the file
-	// what a walk costs; but a walk does not push other documents out of
-	// memory.
+	// maxLookUps is how many items of an even list are looked up one by one, if
+	// they are few or not held in their order. That finds what is in memory
+	// without any order, and costs from the file what a walk costs; but a walk
+	// does not push other documents out of memory. Where they are held a walk
+	// costs a third for each.
 	maxLookUps = 1024
+	fewLookUps = 4
 )
 
 // Sequence is a list, as its key document describes it.
@@ -240,7 +242,7 @@ func (q *Sequence) walkItems(v *View, position, limit int64, backwards bool) ite
 // otherwise the iteration ends with ErrDamaged.
 func (q *Sequence) Items(v *View, rank, n int64, backwards bool) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
-		if q.Even() && n <= maxLookUps {
+		if q.Even() && n <= maxLookUps && (n <= fewLookUps || v.Tx != nil || !v.R.InMemory(v.Elements.ByID(), v.PrefixOf(q.UID))) {
 			q.lookUpItems(v, rank, n, backwards, yield)
 			return
 		}
