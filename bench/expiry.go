@@ -94,17 +94,11 @@ func expiryPhases(ctx context.Context, s *server, n int, expire func(*server, in
 // workDone counts what a server has written so far: rows, or for Redis the
 // keys that it has expired.
 func workDone(s *server) (int64, error) {
-	c, err := dial(s.addr())
-	if err != nil {
-		return 0, err
-	}
-	defer c.close()
 	for _, field := range [][2]string{{"firn", "rows"}, {"stats", "expired_keys"}} {
-		reply, err := c.do("INFO", field[0])
+		text, err := info(s, field[0])
 		if err != nil {
-			return 0, fmt.Errorf("INFO %s: %w", field[0], err)
+			return 0, err
 		}
-		text, _ := reply.(string)
 		if value, ok := infoField(text, field[1]); ok {
 			return strconv.ParseInt(value, 10, 64)
 		}

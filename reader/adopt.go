@@ -6,7 +6,6 @@ import (
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/internal/pages"
 	"github.com/firndb/firn/schema"
-	"github.com/firndb/firn/tuple"
 )
 
 // adoption is a range that a view has read, or a leaf of one, offered to the
@@ -214,7 +213,7 @@ func catchUp(h *Head, s *warmRange, a adoption) bool {
 	if h.tail.Watermark() > a.at {
 		return false
 	}
-	r := prefixRange(a.key.index, a.key.prefix)
+	r := index.PrefixRange(a.key.index, a.key.prefix)
 	for _, run := range []*index.Run{runs.Frozen, runs.Active} {
 		for done := run == nil; !done; {
 			var entries []schema.Entry
@@ -225,7 +224,7 @@ func catchUp(h *Head, s *warmRange, a adoption) bool {
 				}
 			}
 		}
-		r = prefixRange(a.key.index, a.key.prefix)
+		r = index.PrefixRange(a.key.index, a.key.prefix)
 	}
 	return true
 }
@@ -245,9 +244,4 @@ func (s *warmRange) catchUp(e schema.Entry) {
 	if _, _, ok := s.work.Set(e.Key, v); !ok {
 		s.adjust(e, nil)
 	}
-}
-
-// prefixRange is all keys of an index with a prefix.
-func prefixRange(x schema.IndexID, prefix string) schema.KeyRange {
-	return schema.KeyRange{Index: x, From: prefix, To: string(tuple.PrefixEnd([]byte(prefix)))}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
 )
 
@@ -45,7 +46,7 @@ func TestRangesThatBeginAreComplete(t *testing.T) {
 	hot := new(View)
 	hot.Reset(g.head, true)
 	defer hot.Close()
-	for _, r := range []schema.KeyRange{whole("b"), prefixRange(value, group("v"))} {
+	for _, r := range []schema.KeyRange{whole("b"), index.PrefixRange(value, group("v"))} {
 		if got, want := show(hot.Scan(things, r, 0)), "v@1003 v@1003 v@1004 "; got != want {
 			t.Errorf("index %d: got %q, want %q", r.Index.Number(), got, want)
 		}
@@ -82,7 +83,7 @@ func TestLargeAbsentLeavesAreRead(t *testing.T) {
 			t.Fatalf("an absent leaf has %d entries, want at most %d", gap.Count, maxAbsent+8)
 		}
 	}
-	if got, err := g.view().CountRange(things, prefixRange(value, group("v"))); got != n || err != nil {
+	if got, err := g.view().CountRange(things, index.PrefixRange(value, group("v"))); got != n || err != nil {
 		t.Errorf("count: got %d, %v, want %d", got, err, n)
 	}
 	checkOrdered(t, g.view(), value, group("v"), nil)

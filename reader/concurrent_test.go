@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/internal/race"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
@@ -84,7 +85,7 @@ func TestLateReaderDoesNotOfferRangesOfThePast(t *testing.T) {
 				then, now string
 			}{
 				{whole("g"), "v@1001 v@1001 v@1001 ", "w@1003 v@1001 v@1004 "},
-				{prefixRange(value, group("v")), "v@1001 v@1001 v@1001 ", "v@1001 v@1004 "},
+				{index.PrefixRange(value, group("v")), "v@1001 v@1001 v@1001 ", "v@1001 v@1004 "},
 			} {
 				o, err := first.Ordered(things, r.keys.Index, r.keys.From)
 				if err != nil {

@@ -29,7 +29,7 @@ func countedTree(v *View, t *index.Table, k rangeKey) (*pages.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := prefixRange(k.index, k.prefix)
+	all := index.PrefixRange(k.index, k.prefix)
 	fences, err := index.FencesAt(nil, s, v.runs, all, v.at)
 	if err != nil {
 		return nil, fmt.Errorf("count a range of %s at %d: %w", t.Name, v.at, err)

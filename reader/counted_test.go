@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
@@ -46,7 +47,12 @@ func TestRangesAreCountedByTheFile(t *testing.T) {
 			prefix = group("g")
 		}
 		reads := g.engine.reads.Load()
-		if held, err := g.view().Warm(things, x, prefix, 0); !held || err != nil {
+		held, err := g.view().Warm(things, x, prefix, 0)
+		for tries := 1; !held && err == nil && tries < 10; tries++ { // in so small a head it may be evicted at once
+			reads = g.engine.reads.Load()
+			held, err = g.view().Warm(things, x, prefix, 0)
+		}
+		if !held || err != nil {
 			t.Fatalf("index %d: warm: got %t, %v, want true", x.Number(), held, err)
 		}
 		if got := g.engine.reads.Load() - reads; got > 20 {
@@ -60,10 +66,10 @@ func TestRangesAreCountedByTheFile(t *testing.T) {
 			t.Errorf("index %d: the range was read whole", x.Number())
 		}
 		for range 40 {
-			checkKeys(t, g.view(), prefixRange(x, prefix), rng.IntN(members), 1+rng.IntN(20))
+			checkKeys(t, g.view(), index.PrefixRange(x, prefix), rng.IntN(members), 1+rng.IntN(20))
 			if err := g.commit(func(tx tx) error {
 				err := change(tx)
-				checkKeys(t, tx.view, prefixRange(x, prefix), rng.IntN(members), 1+rng.IntN(20))
+				checkKeys(t, tx.view, index.PrefixRange(x, prefix), rng.IntN(members), 1+rng.IntN(20))
 				if rng.IntN(4) == 0 {
 					return errors.Join(err, errStop)
 				}
@@ -95,7 +101,7 @@ func TestTransactionsCountByTheFile(t *testing.T) {
 		if held, err := x.view.Warm(things, value, group("v"), 0); !held || err != nil {
 			return fmt.Errorf("warm: got %t, %w, want true", held, err)
 		}
-		if n, err := x.view.CountRange(things, prefixRange(value, group("v"))); n != want || err != nil {
+		if n, err := x.view.CountRange(things, index.PrefixRange(value, group("v"))); n != want || err != nil {
 			return fmt.Errorf("count: got %d, %w, want %d", n, err, want)
 		}
 		return nil
@@ -104,7 +110,7 @@ func TestTransactionsCountByTheFile(t *testing.T) {
 		func(x tx) error { return errors.Join(x.del(things, thing("g", 7)), x.del(things, thing("g", 8))) },
 		func(x tx) error { return errors.Join(x.put(things, thing("g", members), "v"), count(x, members-1)) },
 		func(x tx) error { return errors.Join(x.del(things, thing("g", 9)), count(x, members-2)) })
-	if n, err := g.view().CountRange(things, prefixRange(value, group("v"))); n != members-2 || err != nil {
+	if n, err := g.view().CountRange(things, index.PrefixRange(value, group("v"))); n != members-2 || err != nil {
 		t.Errorf("a view: got %d, %v, want %d", n, err, members-2)
 	}
 }
@@ -135,11 +141,11 @@ func TestRangesCatchUpWithWhatWasNoted(t *testing.T) {
 	if !g.view().InMemory(value, k.prefix) {
 		t.Fatal("the range was not taken over")
 	}
-	if n, err := g.view().CountRange(things, prefixRange(value, k.prefix)); n != 300 || err != nil {
+	if n, err := g.view().CountRange(things, index.PrefixRange(value, k.prefix)); n != 300 || err != nil {
 		t.Errorf("count: got %d, %v, want 300", n, err)
 	}
 	want := 0
-	for _, err := range g.view().Keys(things, prefixRange(value, k.prefix), 0, 0) {
+	for _, err := range g.view().Keys(things, index.PrefixRange(value, k.prefix), 0, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +175,7 @@ func TestWrongCountsAreNoticed(t *testing.T) {
 	g.head.mu.Unlock()
 	g.head.Unlock()
 	read := func() error {
-		for _, err := range g.view().Keys(things, prefixRange(value, group("v")), 0, 0) {
+		for _, err := range g.view().Keys(things, index.PrefixRange(value, group("v")), 0, 0) {
 			if err != nil {
 				return err
 			}

@@ -108,7 +108,7 @@ func (r *held) checked(err error) error {
 // readLeaf reads the entries of a gap; ErrCount, bare, if they are not as many
 // as were counted.
 func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pages.Tree, error) {
-	r := prefixRange(k.index, k.prefix)
+	r := index.PrefixRange(k.index, k.prefix)
 	if g.From != "" {
 		r.From = g.From
 	}
@@ -254,7 +254,7 @@ func (r *held) descend(from pages.Bound, rows bool, visit visitor) error {
 
 // bounds is the ranks of a range of keys: from, inclusive, to, exclusive.
 func (r *held) bounds(keys schema.KeyRange) (from, to int, err error) {
-	all := prefixRange(r.key.index, r.key.prefix)
+	all := index.PrefixRange(r.key.index, r.key.prefix)
 	to = r.tree.Len()
 	if keys.From > all.From {
 		if from, _, err = r.rank(keys.From); err != nil {

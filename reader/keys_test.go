@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
@@ -66,7 +67,7 @@ func checkLeaves(t *testing.T, g *rig, x schema.IndexID, prefix string) {
 // checkOrdered compares an Ordered with Scan.
 func checkOrdered(t *testing.T, v *View, x schema.IndexID, prefix string, rng *rand.Rand) {
 	t.Helper()
-	want := scanned(t, v, prefixRange(x, prefix))
+	want := scanned(t, v, index.PrefixRange(x, prefix))
 	o, err := v.Ordered(things, x, prefix)
 	if err != nil || o.Len() != len(want) {
 		t.Fatalf("ordered: got %d, %v, want %d", o.Len(), err, len(want))
@@ -120,7 +121,7 @@ func TestKeysAreThoseThatScanYields(t *testing.T) {
 					x, prefix = schema.Index(things.ID, 1), group("v"+name)
 					bound = func() string { return prefix + string(thing(fmt.Sprint(rng.IntN(3)), rng.IntN(60))) }
 				}
-				r := prefixRange(x, prefix)
+				r := index.PrefixRange(x, prefix)
 				switch rng.IntN(3) {
 				case 0:
 					r.From = bound()

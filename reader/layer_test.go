@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/internal/seed"
 	"github.com/firndb/firn/schema"
 )
@@ -198,7 +199,7 @@ func (g *layered) compare(who string, v *View, want map[string]string) {
 	}
 	byValue := schema.Index(things.ID, 1)
 	for _, value := range shown {
-		if got := valuesOf(v.Scan(things, prefixRange(byValue, group(value)), 0)); len(got) == 0 || got[0] != value {
+		if got := valuesOf(v.Scan(things, index.PrefixRange(byValue, group(value)), 0)); len(got) == 0 || got[0] != value {
 			g.t.Errorf("%s: scan by value %.20q: got %.20q, want it", who, value, got)
 		}
 	}

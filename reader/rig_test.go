@@ -233,7 +233,9 @@ func (g *rig) at(ts schema.Timestamp) *View {
 }
 
 // whole is the range of all members of a group.
-func whole(name string) schema.KeyRange { return prefixRange(schema.ByID(things.ID), group(name)) }
+func whole(name string) schema.KeyRange {
+	return index.PrefixRange(schema.ByID(things.ID), group(name))
+}
 
 // show is the values of a scan, or its error.
 func show(items func(func(Item, error) bool)) string {

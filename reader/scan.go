@@ -43,7 +43,7 @@ func rangeFor(t *index.Table, r schema.KeyRange) (k rangeKey, whole bool) {
 	if !ok {
 		return rangeKey{}, false
 	}
-	all := prefixRange(r.Index, r.From[:n])
+	all := index.PrefixRange(r.Index, r.From[:n])
 	if r.To == "" && all.To != "" || all.To != "" && r.To > all.To {
 		return rangeKey{}, false
 	}
@@ -180,7 +180,7 @@ const maxRead = 1024
 // the head is only counted.
 func (v *View) readTree(t *index.Table, k rangeKey) (*pages.Tree, error) {
 	b := pages.Builder{Page: v.head.pageBytes}
-	m := v.sources(prefixRange(k.index, k.prefix), maxChunk)
+	m := v.sources(index.PrefixRange(k.index, k.prefix), maxChunk)
 	for {
 		e, ok, err := m.next()
 		if err != nil {
@@ -206,7 +206,7 @@ func (v *View) Count(t *index.Table, prefix string) (int, error) {
 			return int(n), nil
 		}
 	}
-	return v.countSources(t, prefixRange(schema.ByID(t.ID), prefix))
+	return v.countSources(t, index.PrefixRange(schema.ByID(t.ID), prefix))
 }
 
 // counted is the count that the head keeps.
@@ -283,7 +283,7 @@ func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
 // counting is how a range that the head does not hold is counted by its fences;
 // nil if it has none.
 func (v *View) counting(k rangeKey) (*counting, error) {
-	whole := prefixRange(k.index, k.prefix)
+	whole := index.PrefixRange(k.index, k.prefix)
 	if k.prefix == "" || whole.To == "" {
 		return nil, nil
 	}

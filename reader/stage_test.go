@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
 )
 
@@ -157,7 +158,7 @@ func TestTransactionsMayWriteWhileTheyScan(t *testing.T) {
 		t.Run(fmt.Sprintf("loaded=%t", loaded), func(t *testing.T) {
 			for name, r := range map[string]schema.KeyRange{
 				"by id":    whole("g"),
-				"by value": prefixRange(value, group("v")),
+				"by value": index.PrefixRange(value, group("v")),
 			} {
 				g := newRig(t, 1<<20)
 				for n := range 40 {
