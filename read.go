@@ -71,13 +71,16 @@ type Reader interface {
 
 // Range selects entries of an index: those with Prefix, or, if that is nil,
 // those from From, inclusive, to To, exclusive, where nil is open. Reverse
-// walks from the end. Limit is the most that is returned; 0 is all.
+// walks from the end. Limit is the most that is returned; 0 is all. Lent is for
+// who scans much and keeps nothing: an Item, its key and its document are good
+// until the loop's body has ended, and must not be modified.
 type Range struct {
 	Index    *Index
 	Prefix   []byte
 	From, To []byte
 	Reverse  bool
 	Limit    int
+	Lent     bool
 }
 
 // Item is one entry of a range.
@@ -178,6 +181,9 @@ func (r *readAt) Scan(in Range) iter.Seq2[Item, error] {
 	case leaves:
 		t := in.Index.table
 		return r.gate.known(r.view, t, in.Limit, r.view.Scan(t.def, in.keys(), 0))
+	}
+	if in.Lent {
+		return r.view.Lend(in.Index.table.def, in.keys(), in.Limit)
 	}
 	return r.view.Scan(in.Index.table.def, in.keys(), in.Limit)
 }

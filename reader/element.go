@@ -84,19 +84,19 @@ func rowElement(dst []byte, row *schema.Row) pages.Value {
 
 // elementTS is the timestamp of an element by id.
 func elementTS(v pages.Value) schema.Timestamp {
-	var stamp [8]byte
-	copy(stamp[1:], v.Bytes[1:])
-	return schema.Timestamp(binary.BigEndian.Uint64(stamp[:]))
+	return schema.Timestamp(binary.BigEndian.Uint64(v.Bytes) & (1<<(8*elementTimestampBytes) - 1))
 }
 
-// decodeElement fills row with what an element by id says; false if it is bare.
-// The value is in the page, or is the blob.
+// decodeElement fills row, all but its table and id, with what an element by id
+// says; false if it is bare. The value is in the page, or is the blob.
 func decodeElement(row *schema.Row, v pages.Value) bool {
 	flags := v.Bytes[0]
 	if flags&elementBare != 0 {
 		return false
 	}
-	*row = schema.Row{TS: elementTS(v), JSON: flags&elementJSON != 0}
+	row.TS, row.Prev, row.Author = elementTS(v), 0, 0
+	row.Deleted, row.JSON = false, flags&elementJSON != 0
+	row.Value = nil
 	rest := v.Bytes[1+elementTimestampBytes:]
 	if flags&elementPrev != 0 {
 		back, n := binary.Uvarint(rest)

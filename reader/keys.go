@@ -79,7 +79,7 @@ func (r *held) keys(keys schema.KeyRange, skip, limit int, yield func(string, er
 	var names names
 	visit := func(found []byte, _ pages.Value) bool {
 		key := names.of(found)
-		if !contains(keys, key) {
+		if beyond(keys, key) {
 			return false
 		}
 		limit--

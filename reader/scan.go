@@ -53,19 +53,23 @@ func rangeFor(t *index.Table, r schema.KeyRange) (k rangeKey, whole bool) {
 // scan is Scan in a range that is held.
 func (r *held) scan(keys schema.KeyRange, limit int, yield func(Item, error) bool) {
 	var names names
-	visit := func(found []byte, value pages.Value) bool {
+	r.walk(keys, func(found []byte, value pages.Value) bool {
 		key := names.of(found)
-		if limit == 0 || !contains(keys, key) {
+		if beyond(keys, key) {
 			return false
 		}
-		limit--
 		item, err := r.item(key, value)
 		if err == ErrNotFound {
-			limit++
 			return true
 		}
-		return yield(item, err) && err == nil
-	}
+		limit--
+		return yield(item, err) && err == nil && limit > 0
+	}, yield)
+}
+
+// walk visits the elements from one end of a range of keys on, to its other end
+// or beyond. An error is yielded.
+func (r *held) walk(keys schema.KeyRange, visit visitor, yield func(Item, error) bool) {
 	var err error
 	if keys.Reverse {
 		err = r.descend(endOf(keys), full, visit)
@@ -77,8 +81,12 @@ func (r *held) scan(keys schema.KeyRange, limit int, yield func(Item, error) boo
 	}
 }
 
-func contains(r schema.KeyRange, key string) bool {
-	return key >= r.From && (r.To == "" || key < r.To)
+// beyond says that a walk, which has begun within a range, is past its end.
+func beyond(r schema.KeyRange, key string) bool {
+	if r.Reverse {
+		return key < r.From
+	}
+	return r.To != "" && key >= r.To
 }
 
 // scanSources merges tail and file. collect offers what was read to the head.

@@ -106,6 +106,22 @@ func (l *leaf) value(i int) Value {
 	return v
 }
 
+// entry is an entry, its key behind the prefix, which room holds already.
+func (l *leaf) entry(room []byte, i int) (key []byte, v Value) {
+	c := l.cell(i)
+	head := l.head(i)
+	key = append(room, byte(head>>24), byte(head>>16), byte(head>>8), byte(head))
+	if c.length < headBytes {
+		key = key[:len(room)+c.length]
+	}
+	key = append(key, c.rest...)
+	v.Bytes = c.value
+	if c.blob > 0 {
+		v.Blob = l.blobs[c.blob-1]
+	}
+	return key, v
+}
+
 // appendKey appends the key of an entry.
 func (l *leaf) appendKey(dst []byte, i int) []byte {
 	c := l.cell(i)

@@ -199,12 +199,15 @@ func (w *walk) upLeaf(l *leaf, from string) bool {
 	if from != "" {
 		first, _ = l.search(from)
 	}
+	prefix := append(w.key[:0], l.page[:l.prefix]...)
 	for i := first; i < int(l.n); i++ {
-		w.key = l.appendKey(w.key[:0], i)
-		if !w.visit(w.key, l.value(i)) {
+		key, v := l.entry(prefix, i)
+		if !w.visit(key, v) {
 			return false
 		}
+		prefix = key[:l.prefix]
 	}
+	w.key = prefix
 	return true
 }
 
@@ -253,11 +256,14 @@ func (w *walk) downLeaf(l *leaf, from Bound) bool {
 			i--
 		}
 	}
+	prefix := append(w.key[:0], l.page[:l.prefix]...)
 	for ; i >= 0; i-- {
-		w.key = l.appendKey(w.key[:0], i)
-		if !w.visit(w.key, l.value(i)) {
+		key, v := l.entry(prefix, i)
+		if !w.visit(key, v) {
 			return false
 		}
+		prefix = key[:l.prefix]
 	}
+	w.key = prefix
 	return true
 }
