@@ -128,6 +128,7 @@ func SubRange(prefix, pattern []byte) (from, to []byte) {
 
 // Step walks over up to o.count entries of a range of an index by id, from
 // where the cursor stands, and returns the cursor to go on with, 0 at the end.
+// What is visited is good during the visit.
 func Step(c *Call, index *firn.Index, prefix []byte, cursor uint64, o *ScanOptions, visit func(firn.Item) error) (uint64, error) {
 	from, to := SubRange(prefix, o.Pattern)
 	position := ""
@@ -137,18 +138,19 @@ func Step(c *Call, index *firn.Index, prefix []byte, cursor uint64, o *ScanOptio
 	if strings.HasPrefix(position, string(prefix)) && position >= string(from) {
 		from = append([]byte(position), 0) // the least id behind it
 	}
-	last, seen := "", 0
-	for item, err := range c.R.Scan(firn.Range{Index: index, From: from, To: to, Limit: o.Count + 1}) {
+	var last []byte
+	seen := 0
+	for item, err := range c.R.Scan(firn.Range{Index: index, From: from, To: to, Limit: o.Count + 1, Lent: true}) {
 		if err != nil {
 			return 0, err
 		}
 		if seen == o.Count {
-			return c.Cursors.Put(last), nil
+			return c.Cursors.Put(string(last)), nil
 		}
 		if err := visit(item); err != nil {
 			return 0, err
 		}
-		last = item.Key
+		last = append(last[:0], item.Key...)
 		seen++
 	}
 	return 0, nil

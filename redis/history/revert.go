@@ -88,7 +88,7 @@ func revived(c *command.Call, past *keyspace.View, s *keyspace.Slot, k *keyspace
 func revivedHash(c *command.Call, past *keyspace.View, k *keyspace.KeyDoc) (keyspace.KeyDoc, error) {
 	var items [][]byte
 	err := keyspace.EachField(past, k, func(field, value []byte) error {
-		items = append(items, keyspace.Own(field), value)
+		items = append(items, keyspace.Own(field), keyspace.Own(value))
 		return nil
 	})
 	if err != nil {

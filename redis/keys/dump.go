@@ -73,7 +73,7 @@ func wholeValue(c *command.Call, k *keyspace.KeyDoc) (v *rdb.Value, err error) {
 	case keyspace.KindHash:
 		v.Kind = rdb.Hash
 		return v, keyspace.EachField(c.View, k, func(field, value []byte) error {
-			v.Items = append(v.Items, keyspace.Own(field), value)
+			v.Items = append(v.Items, keyspace.Own(field), keyspace.Own(value))
 			return nil
 		})
 	case keyspace.KindStream:

@@ -76,7 +76,7 @@ func keysMatching(c *command.Call) error {
 	var o command.ScanOptions
 	o.SetPattern(c.Args[0])
 	from, to := command.SubRange(prefix, o.Pattern)
-	for item, err := range c.R.Scan(firn.Range{Index: c.Keys.ByID(), From: from, To: to}) {
+	for item, err := range c.R.Scan(firn.Range{Index: c.Keys.ByID(), From: from, To: to, Lent: true}) {
 		if err != nil {
 			return err
 		}

@@ -26,9 +26,13 @@ func WalkList(v *View, k *KeyDoc, limit int64, reverse bool, visit func(item []b
 // WalkSet visits the members of a set in the order of their bytes. A set that
 // has not as many as its key says is ErrDamaged.
 func WalkSet(v *View, k *KeyDoc, limit int64, visit func(member string) error) error {
+	return walkSet(v, k, limit, !lent, visit)
+}
+
+func walkSet(v *View, k *KeyDoc, limit int64, lent bool, visit func(member string) error) error {
 	prefix := v.PrefixOf(k.UID)
 	prefixBytes := len(prefix)
-	r := firn.Range{Index: v.Elements.ByID(), Prefix: prefix, Limit: int(limit)}
+	r := firn.Range{Index: v.Elements.ByID(), Prefix: prefix, Limit: int(limit), Lent: lent}
 	var n int64
 	for item, err := range v.R.Scan(r) {
 		if err != nil {

@@ -112,7 +112,7 @@ func (h *OpenedHash) Drop(v *View, field []byte) error {
 }
 
 // EachField visits all fields of a hash that have not ended, in the order of
-// their bytes. The field is valid during the visit only. A hash that has not
+// their bytes. Both are good during the visit only. A hash that has not
 // as many as its key says is ErrDamaged.
 func EachField(v *View, k *KeyDoc, visit func(field, value []byte) error) error {
 	gone, err := EndedFields(v, k)
@@ -122,7 +122,7 @@ func EachField(v *View, k *KeyDoc, visit func(field, value []byte) error) error 
 	prefix := v.PrefixOf(k.UID)
 	n := len(prefix)
 	var seen int64
-	for item, err := range v.R.Scan(firn.Range{Index: v.Elements.ByID(), Prefix: prefix}) {
+	for item, err := range v.R.Scan(firn.Range{Index: v.Elements.ByID(), Prefix: prefix, Lent: true}) {
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (q *Sequence) windowAround(v *View, before, behind, half int64) (w window, 
 // lookAround adds up to n items to a window, and says which position comes next, or
 // that none does.
 func (q *Sequence) lookAround(v *View, w *window, position, n int64, backwards bool) (next int64, end bool, err error) {
-	for it, err := range q.walkItems(v, position, n+1, backwards) {
+	for it, err := range q.walkItems(v, position, n+1, backwards, !lent) {
 		if err != nil {
 			return 0, false, err
 		}

@@ -207,24 +207,16 @@ func (q *Sequence) LookUp(v *View, position int64) (item, error) {
 	return item{position, doc.Value}, nil
 }
 
+// lent says of a walk that its values are good until the loop's body has ended.
+const lent = true
+
 // walkItems is up to limit items from a position on, which need not have one,
 // towards the end or towards the beginning.
-func (q *Sequence) walkItems(v *View, position, limit int64, backwards bool) iter.Seq2[item, error] {
-	from, to := position, q.Last+1
-	if backwards {
-		from, to = q.First, position+1
-	}
-	ids := AppendUID(v.Room(), q.UID)
-	prefix := len(ids)
-	ids = tuple.AppendInt(ids, from)
-	n := len(ids)
-	ids = tuple.AppendInt(AppendUID(ids, q.UID), to)
-	ids = v.Keep(ids)
-	documents := v.R.Scan(firn.Range{
-		Index: v.Elements.ByID(), From: ids[:n], To: ids[n:], Reverse: backwards, Limit: int(limit),
-	})
+func (q *Sequence) walkItems(v *View, position, limit int64, backwards, lent bool) iter.Seq2[item, error] {
+	r, prefix := q.rangeFrom(v, position, limit, backwards)
+	r.Lent = lent
 	return func(yield func(item, error) bool) {
-		for found, err := range documents {
+		for found, err := range v.R.Scan(r) {
 			var it item
 			if err == nil {
 				it.Position, _, err = tuple.TakeInt(found.Key[prefix:])
@@ -237,12 +229,79 @@ func (q *Sequence) walkItems(v *View, position, limit int64, backwards bool) ite
 	}
 }
 
+// rangeFrom is the range of up to limit items from a position on, and how long the
+// uid in its keys is.
+func (q *Sequence) rangeFrom(v *View, position, limit int64, backwards bool) (r firn.Range, prefix int) {
+	from, to := position, q.Last+1
+	if backwards {
+		from, to = q.First, position+1
+	}
+	ids := AppendUID(v.Room(), q.UID)
+	prefix = len(ids)
+	ids = tuple.AppendInt(ids, from)
+	n := len(ids)
+	ids = v.Keep(tuple.AppendInt(AppendUID(ids, q.UID), to))
+	return firn.Range{Index: v.Elements.ByID(), From: ids[:n], To: ids[n:], Reverse: backwards, Limit: int(limit)}, prefix
+}
+
+// EachValue visits the values of n items from a rank on. They are good during the
+// visit. There must be as many, or it ends with ErrDamaged.
+func (q *Sequence) EachValue(v *View, rank, n int64, visit func(value []byte)) error {
+	if q.lookedUp(v, n) {
+		for it, err := range q.Lent(v, rank, n, false) {
+			if err != nil {
+				return err
+			}
+			visit(it.Value)
+		}
+		return nil
+	}
+	from, err := q.PositionOf(v, rank, false)
+	if err != nil {
+		return err
+	}
+	r, _ := q.rangeFrom(v, from, n, false)
+	r.Lent = lent
+	for found, err := range v.R.Scan(r) {
+		if err != nil {
+			return err
+		}
+		visit(found.Doc.Value)
+		n--
+	}
+	if n > 0 {
+		return q.endsEarly(n)
+	}
+	return nil
+}
+
+// lookedUp says that n items are looked up one by one.
+func (q *Sequence) lookedUp(v *View, n int64) bool {
+	return q.Even() && n <= maxLookUps &&
+		(n <= fewLookUps || v.Tx != nil || !v.R.InMemory(v.Elements.ByID(), v.PrefixOf(q.UID)))
+}
+
+// endsEarly is ErrDamaged of a list that has fewer items than it should.
+func (q *Sequence) endsEarly(missing int64) error {
+	return q.damaged(fmt.Sprintf("ends %d too early", missing))
+}
+
 // Items is n items from a rank on, towards the end; or, backwards, towards
 // the beginning, and then ranks count from the end too. There must be as many:
 // otherwise the iteration ends with ErrDamaged.
 func (q *Sequence) Items(v *View, rank, n int64, backwards bool) iter.Seq2[item, error] {
+	return q.items(v, rank, n, backwards, !lent)
+}
+
+// Lent is Items for who keeps nothing: a value is good until the loop's body
+// has ended.
+func (q *Sequence) Lent(v *View, rank, n int64, backwards bool) iter.Seq2[item, error] {
+	return q.items(v, rank, n, backwards, lent)
+}
+
+func (q *Sequence) items(v *View, rank, n int64, backwards, lent bool) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
-		if q.Even() && n <= maxLookUps && (n <= fewLookUps || v.Tx != nil || !v.R.InMemory(v.Elements.ByID(), v.PrefixOf(q.UID))) {
+		if q.lookedUp(v, n) {
 			q.lookUpItems(v, rank, n, backwards, yield)
 			return
 		}
@@ -252,14 +311,14 @@ func (q *Sequence) Items(v *View, rank, n int64, backwards bool) iter.Seq2[item,
 			return
 		}
 		left := n
-		for it, err := range q.walkItems(v, from, n, backwards) {
+		for it, err := range q.walkItems(v, from, n, backwards, lent) {
 			if !yield(it, err) || err != nil {
 				return
 			}
 			left--
 		}
 		if left > 0 {
-			yield(item{}, q.damaged(fmt.Sprintf("ends %d too early", left)))
+			yield(item{}, q.endsEarly(left))
 		}
 	}
 }
@@ -333,7 +392,7 @@ func (q *Sequence) positionSkipping(v *View, rank int64) (int64, error) {
 // countTo is the position of the item that comes when rank items have been
 // passed, from a position on.
 func (q *Sequence) countTo(v *View, position, rank int64, backwards bool) (int64, error) {
-	for it, err := range q.walkItems(v, position, rank+1, backwards) {
+	for it, err := range q.walkItems(v, position, rank+1, backwards, lent) {
 		if err != nil {
 			return 0, err
 		}

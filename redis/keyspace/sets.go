@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/tuple"
@@ -57,7 +58,7 @@ func WriteOrRemove(v *View, s *Slot) error {
 
 // EachInSet visits all members of a set: of an intset in the order of the
 // numbers, as in Redis, of any other in the order of the bytes. A set that has
-// not as many as its key says is ErrDamaged.
+// not as many as its key says is ErrDamaged. A member is good during the visit.
 func EachInSet(v *View, k *KeyDoc, visit func(member string) error) error {
 	if k.Encoding != Large {
 		members, err := intset(v, k)
@@ -71,14 +72,14 @@ func EachInSet(v *View, k *KeyDoc, visit func(member string) error) error {
 		}
 		return nil
 	}
-	return WalkSet(v, k, 0, visit)
+	return walkSet(v, k, 0, lent, visit)
 }
 
 // intset is the members of a set of few integers, in their order.
 func intset(v *View, k *KeyDoc) ([]string, error) {
 	members := make([]string, 0, min(k.Length, DefaultIntsetEntries))
-	err := WalkSet(v, k, 0, func(member string) error {
-		members = append(members, member)
+	err := walkSet(v, k, 0, lent, func(member string) error {
+		members = append(members, strings.Clone(member))
 		return nil
 	})
 	SortIntegers(members)

@@ -11,7 +11,7 @@ func KeyBytes(v *View, doc *firn.Document, k *KeyDoc) (int, error) {
 		return n, nil
 	}
 	for _, table := range v.ElementTables(k.Kind) {
-		for item, err := range v.R.Scan(firn.Range{Index: table.ByID(), Prefix: v.PrefixOf(k.UID)}) {
+		for item, err := range v.R.Scan(firn.Range{Index: table.ByID(), Prefix: v.PrefixOf(k.UID), Lent: true}) {
 			if err != nil {
 				return 0, err
 			}

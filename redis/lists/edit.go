@@ -52,7 +52,7 @@ type place struct {
 // pivot.
 func findPlace(c *command.Call, q *keyspace.Sequence, pivot []byte, after bool) (place, error) {
 	p := place{atStart: true, atEnd: true}
-	for it, err := range q.Items(c.View, 0, q.Length, false) {
+	for it, err := range q.Lent(c.View, 0, q.Length, false) {
 		if err != nil {
 			return p, err
 		}
@@ -121,7 +121,7 @@ func findEqual(c *command.Call, q *keyspace.Sequence, value []byte, count int64)
 	}
 	var near, far int64
 	others := false
-	for it, err := range q.Items(c.View, 0, q.Length, backwards) {
+	for it, err := range q.Lent(c.View, 0, q.Length, backwards) {
 		if err != nil {
 			return nil, 0, 0, err
 		}
@@ -251,7 +251,7 @@ func findIndexes(c *command.Call, q *keyspace.Sequence, value []byte, o *posOpti
 		n = min(n, o.length)
 	}
 	index := int64(-1)
-	for it, err := range q.Items(c.View, 0, n, backwards) {
+	for it, err := range q.Lent(c.View, 0, n, backwards) {
 		if err != nil {
 			return nil, err
 		}

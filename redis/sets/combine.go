@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
@@ -118,7 +119,7 @@ func storeSet(c *command.Call, key []byte, event string, result combined) error 
 }
 
 // intersectSets visits the members that all sets have, in the order of the
-// smallest. It reorders sets.
+// smallest. It reorders sets. A member is good during the visit.
 func intersectSets(c *command.Call, sets []*keyspace.KeyDoc, visit func(member string) error) error {
 	if slices.Contains(sets, nil) {
 		return nil
@@ -173,7 +174,7 @@ func sInterStore(c *command.Call) error {
 	return storeCombined(c, "sinterstore", func(c *command.Call, sets []*keyspace.KeyDoc) (combined, error) {
 		var members []string
 		err := intersectSets(c, sets, func(member string) error {
-			members = append(members, member)
+			members = append(members, strings.Clone(member))
 			return nil
 		})
 		return combined{members, formOf(c, members)}, err
