@@ -16,6 +16,7 @@ type merging struct {
 	reverse bool
 	heads   []head
 	nodes   []int // of the heads' numbers; heads are the leaves
+	touched byte  // a use for what touch reads
 }
 
 // head is what is left of a part, and what comes next of it.
@@ -24,14 +25,21 @@ type head struct {
 	index schema.IndexID
 	key   string
 	ts    schema.Timestamp
+
+	cold  int // how many of left have a key that was not touched
+	ahead int // how many were touched last
 }
+
+// maxAhead is how many keys of a part are touched at once. With 4 a record
+// took 135 ns and not 113, with 16 and 32 no less.
+const maxAhead = 8
 
 // newMerging starts to merge parts.
 func newMerging(s *slab, parts []part, reverse bool) *merging {
 	m := &merging{slab: s, reverse: reverse, heads: make([]head, len(parts)), nodes: make([]int, len(parts))}
 	for i, p := range parts {
 		m.nodes[i] = -1
-		m.heads[i].left = p
+		m.heads[i].left, m.heads[i].cold = p, len(p)
 		m.look(&m.heads[i])
 	}
 	for i := range m.heads {
@@ -46,11 +54,27 @@ func (m *merging) look(h *head) {
 		h.key = ""
 		return
 	}
+	if len(h.left) <= h.cold {
+		m.touch(h)
+	}
 	r := &h.left[0]
 	if m.reverse {
 		r = &h.left[len(h.left)-1]
 	}
 	h.index, h.key, h.ts = r.index, m.slab.keyOf(r), r.ts
+}
+
+// touch reads a byte of each of the next keys: few at first, for who takes only
+// a few. The keys of a part lie where they came, so nearly each is a cache miss.
+// Here they are waited for together, in comparisons one after another.
+func (m *merging) touch(h *head) {
+	h.ahead = min(max(2*h.ahead, 1), maxAhead, len(h.left))
+	h.cold = len(h.left) - h.ahead
+	if m.reverse {
+		m.touched += m.slab.touch(h.left[h.cold:])
+	} else {
+		m.touched += m.slab.touch(h.left[:h.ahead])
+	}
 }
 
 // play lets a part go up from its leaf. While the tree is built the first to
