@@ -17,6 +17,7 @@ func newCompactor(s *Store, tables map[schema.TableID]*retention.Table) *retenti
 		Merge:    s.writer.Merge,
 		Newest:   s.head.Newest,
 		Commits:  func() int64 { return s.writer.Stats().Commits },
+		Wanted:   s.writer.Wanted,
 		Passing:  s.writer.Clock().Pass,
 		MaxBytes: s.opts.HistoryMaxBytes,
 		Used:     func() (int64, error) { return usedBytes(s) },

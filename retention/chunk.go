@@ -23,7 +23,7 @@ type chunk struct {
 // A chunk of the log is judged before what it condemns is deleted. The longer
 // it is, the more versions of a document go at once, which costs less each:
 // 0.4 µs an entry with 65,536 rows of 1,000 keys, 3 µs with 4,096. A row that
-// is condemned takes about 70 bytes.
+// is condemned takes about 70 bytes, and 40 more while they are sorted.
 const (
 	chunkRows = 1 << 18
 
@@ -39,6 +39,9 @@ const (
 	// commits.
 	pageRows  = 4096
 	pageBytes = 4 << 20
+
+	// busyRows is pageRows while there are commits.
+	busyRows = 512
 )
 
 // newChunk is the stretch of the log behind from, up to to at most. alone says
@@ -46,7 +49,7 @@ const (
 func (w *pass) newChunk(from, to schema.Timestamp, alone bool) *chunk {
 	ch := &chunk{w: w, to: to}
 	ch.judge = judge{
-		table: w.c.opts.Table, alone: alone, counts: w.policy.Versions > 0, from: from, shared: w.passedByAll(),
+		table: w.c.opts.Table, alone: alone, counts: w.policy.Versions > 0, from: from, shared: w.passedByAll(), barren: w.barren,
 		mine: func(scope Scope) bool {
 			p, _ := w.c.opts.State.Effective(scope)
 			return p == w.policy
@@ -63,19 +66,24 @@ func (w *pass) newChunk(from, to schema.Timestamp, alone bool) *chunk {
 func (ch *chunk) walk() (end schema.Timestamp, err error) {
 	w, sizes := ch.w, ch.w.c.sizes
 	defer func() { w.report.Walked += ch.walked }()
+	session, err := w.c.opts.Engine.Session()
+	if err != nil {
+		return ch.from, err
+	}
+	defer session.Close()
 	for end = ch.from; end < ch.to && !ch.full() && ch.walked < sizes.chunkWalk; {
 		if err := w.ctx.Err(); err != nil {
 			return end, err
 		}
 		began := time.Now()
-		err := w.c.read(func(s schema.Session) (err error) {
-			ch.session = s
+		err := reading(session, func() (err error) {
+			ch.session = session
 			end, err = ch.commits(end)
 			return err
 		})
 		ch.session = nil
-		if err == nil && w.busy() {
-			err = w.rest(leaveReading * time.Since(began)) // only the processor is shared
+		if err == nil {
+			err = w.breathe(began)
 		}
 		if err == errFull {
 			return end, nil
@@ -120,9 +128,12 @@ func (ch *chunk) commits(from schema.Timestamp) (end schema.Timestamp, err error
 
 // readCommits reads whole commits behind from.
 func (ch *chunk) readCommits(from schema.Timestamp) (rows []*known, end schema.Timestamp, err error) {
-	bytes, last := 0, schema.Timestamp(0)
+	bytes, last, most := 0, schema.Timestamp(0), ch.w.c.sizes.pageRows
+	if ch.w.busy() {
+		most = min(most, ch.w.c.sizes.busyRows)
+	}
 	_, done, err := ch.session.Walk(behind(from), ch.to, 0, func(v *schema.Visit) (bool, error) {
-		if len(rows) > 0 && v.TS != last && (len(rows) >= ch.w.c.sizes.pageRows || bytes >= pageBytes) {
+		if len(rows) > 0 && v.TS != last && (len(rows) >= most || bytes >= pageBytes) {
 			return false, nil
 		}
 		t := ch.table(v.Table)

@@ -41,6 +41,10 @@ type CompactorOptions struct {
 	// leaves most of the time to them.
 	Commits func() int64
 
+	// Wanted says whether anybody waits for the writer: a slice then ends soon;
+	// nil: nobody does.
+	Wanted func() bool
+
 	// Passing is told that a horizon moves to ts before it does, so that no
 	// later commit is stamped before it.
 	Passing func(ts schema.Timestamp)
@@ -70,7 +74,8 @@ type Compactor struct {
 	wake  chan struct{} // capacity 1: a pass is wanted soon
 	stats compactorStats
 	sizes sizes
-	seen  int64 // commits at the last slice; guarded by mu
+	seen  int64     // commits when it was last looked at them; guarded by mu
+	grew  time.Time // when there were more than before; guarded by mu
 
 	suspended atomic.Int32 // calls of Suspend that were not taken back
 	deleting  sync.Mutex   // held while a slice is deleted
@@ -287,12 +292,17 @@ func (c *Compactor) merge(ctx context.Context, ts schema.Timestamp) error {
 func behind(ts schema.Timestamp) schema.Cursor { return schema.Cursor{TS: ts + 1} }
 
 // read calls fn with a session in a read transaction of its own.
-func (c *Compactor) read(fn func(schema.Session) error) (err error) {
+func (c *Compactor) read(fn func(schema.Session) error) error {
 	s, err := c.opts.Engine.Session()
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	return reading(s, func() error { return fn(s) })
+}
+
+// reading calls fn in a read transaction of a session.
+func reading(s schema.Session, fn func() error) (err error) {
 	if err := s.Begin(); err != nil {
 		return err
 	}
@@ -301,5 +311,5 @@ func (c *Compactor) read(fn func(schema.Session) error) (err error) {
 			err = end
 		}
 	}()
-	return fn(s)
+	return fn()
 }

@@ -1,11 +1,6 @@
 package retention
 
 import (
-	"cmp"
-	"slices"
-	"strings"
-	"time"
-
 	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -39,38 +34,9 @@ type version struct {
 	id    string
 }
 
-// sortEntries brings the batch into the order of the indexes, owned documents
-// before their owners. A pass after a crash in the middle finds them through
-// the owners again.
-func (b *condemned) sortEntries(table func(schema.TableID) *Table) {
-	slices.SortFunc(b.keys, func(a, b schema.Entry) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Key, b.Key))
-	})
-	slices.SortFunc(b.rows, func(a, b version) int {
-		if a.table != b.table {
-			return cmp.Or(cmp.Compare(table(a.table).rank(), table(b.table).rank()), cmp.Compare(a.table, b.table))
-		}
-		return cmp.Or(strings.Compare(a.id, b.id), cmp.Compare(a.ts, b.ts))
-	})
-	b.entries = b.rows
-}
-
-// sortRows brings the rows into the order of the log, when all entries are gone;
-// owned documents are still first.
-func (b *condemned) sortRows(table func(schema.TableID) *Table) {
-	slices.SortFunc(b.rows, func(a, b version) int {
-		if a.table != b.table {
-			if order := cmp.Compare(table(a.table).rank(), table(b.table).rank()); order != 0 {
-				return order
-			}
-		}
-		return cmp.Compare(a.ts, b.ts)
-	})
-}
-
 func (b *condemned) empty() bool { return len(b.keys)+len(b.rows) == 0 }
 
-// delete deletes until the time is up, but at least a step, and takes away what
+// delete deletes until it is over, but at least a step, and takes away what
 // it has deleted. Entries go before rows, and declared ones first.
 //
 // Unless whole it ends where rows begin, for them to be sorted. Entries of an
@@ -78,14 +44,14 @@ func (b *condemned) empty() bool { return len(b.keys)+len(b.rows) == 0 }
 // between: these rows are condemned again by the next pass. whole is for
 // versions that are found by their entries: each goes in one transaction with
 // its own.
-func (b *condemned) delete(a schema.Appender, step int, until time.Time, whole bool) (err error) {
+func (b *condemned) delete(a schema.Appender, step int, over func() bool, whole bool) (err error) {
 	for _, r := range b.ranges {
 		if err := a.DropFences(r); err != nil {
 			return err
 		}
 	}
 	indexed := len(b.keys)+len(b.entries) > 0
-	for first := true; err == nil && !b.empty() && (first || !time.Now().After(until)); first = false {
+	for first := true; err == nil && !b.empty() && (first || !over()); first = false {
 		switch {
 		case len(b.keys) > 0:
 			n := min(step, len(b.keys))

@@ -22,7 +22,7 @@ import (
 )
 
 // smallSizes make every step a transaction of its own.
-var smallSizes = sizes{chunkRows: 8, chunkWalk: 16, stepItems: 1, orphanPage: 2, pageRows: 4}
+var smallSizes = sizes{chunkRows: 8, chunkWalk: 16, stepItems: 1, orphanPage: 2, pageRows: 4, busyRows: 4, sortPiece: 2}
 
 // mostCuts is how many of all places a test cuts at: each takes some 20 ms.
 const mostCuts = 150

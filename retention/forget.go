@@ -40,7 +40,7 @@ func (c *Compactor) forgetUnlessSuspended(ctx context.Context, id schema.TableID
 	defer c.mu.Unlock()
 	t := c.opts.Table(id)
 	p, _ := c.opts.State.Effective(t.scope(document))
-	w := &pass{c: c, ctx: ctx, policy: p}
+	w := c.newPass(ctx, p)
 	before = min(before, c.opts.Held(c.opts.Now()))
 	for more := true; more; {
 		ch := w.newChunk(0, before, false)

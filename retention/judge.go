@@ -36,6 +36,7 @@ type judge struct {
 	shared schema.Timestamp
 
 	recent  recent
+	barren  *barren          // of the pass
 	gone    map[version]bool // versions of owned documents that outlived let go
 	deriver index.Deriver
 	derived []schema.Entry // scratch
@@ -210,17 +211,21 @@ func (j *judge) before(t *Table, row *known) (before *known, err error) {
 	if !t.tells() {
 		return nil, nil
 	}
-	if row.Prev != 0 {
+	if row.Prev != 0 && !j.barren.replacedBy(&row.Row) {
 		if before = j.recent.rows[documentKey{row.Table, row.ID}]; before == nil || before.TS != row.Prev {
 			before, err = j.past(row.Table, row.ID, row.Prev)
 		}
 	}
-	j.recent.add(row)
+	if row.barren() {
+		j.barren.add(&row.Row)
+	} else {
+		j.recent.add(row)
+	}
 	return before, err
 }
 
-// recent has rows of the stretch that may be asked for again: a document that
-// is written often is mostly replaced within a stretch.
+// recent has rows of the stretch that are not barren, and may be asked for
+// again: a document that is written often is mostly replaced within a stretch.
 type recent struct {
 	rows map[documentKey]*known
 	size int

@@ -75,7 +75,8 @@ func (c *court) sit(call script.Call) {
 	number := func(key string) schema.Timestamp { return schema.Timestamp(call.Int(c.T, key, 0)) }
 	mine, some := call.Args["mine"]
 	c.judge = judge{
-		table: func(id schema.TableID) *Table { return c.tables[id-1] },
+		barren: newBarren(),
+		table:  func(id schema.TableID) *Table { return c.tables[id-1] },
 		past: func(t schema.TableID, id string, ts schema.Timestamp) (*known, error) {
 			for _, row := range c.versions[documentKey{t, id}] {
 				if row.TS == ts {

@@ -17,12 +17,17 @@ type pass struct {
 	policy   Policy
 	counting bool // it counts versions; else it follows the horizon
 	report   Report
+	barren   *barren
+}
+
+func (c *Compactor) newPass(ctx context.Context, p Policy) *pass {
+	return &pass{c: c, ctx: ctx, policy: p, barren: newBarren()}
 }
 
 // apply brings the policy's cursor to its horizon. A policy that counts
 // versions has both: a horizon, if history was pruned on purpose, and a count.
 func (c *Compactor) apply(ctx context.Context, p Policy) (Report, error) {
-	w := &pass{c: c, ctx: ctx, policy: p}
+	w := c.newPass(ctx, p)
 	err := w.walk()
 	if err == nil && p.Versions > 0 {
 		w.counting = true
@@ -145,12 +150,14 @@ func (w *pass) announce(ch *chunk, next Progress) error {
 // is any, with the last. whole deletes each version together with its entry;
 // else all entries go before the first row.
 func (w *pass) forgetAll(b condemned, whole bool, next *Progress) error {
-	b.sortEntries(w.c.opts.Table)
+	if err := w.sortEntries(&b); err != nil {
+		return err
+	}
 	for done := b.empty() && next == nil; !done; {
 		left := b
-		err := w.slice(func(a schema.Appender, until time.Time) error {
+		err := w.slice(func(a schema.Appender, over func() bool) error {
 			left = b
-			if err := left.delete(a, w.c.sizes.stepItems, until, whole); err != nil {
+			if err := left.delete(a, w.c.sizes.stepItems, over, whole); err != nil {
 				return err
 			}
 			if done = left.empty(); done && next != nil {
@@ -165,7 +172,9 @@ func (w *pass) forgetAll(b condemned, whole bool, next *Progress) error {
 		w.report.Rows += deleted
 		w.c.stats.rows.Add(deleted)
 		if !whole && len(b.entries) > 0 && len(left.entries) == 0 {
-			left.sortRows(w.c.opts.Table)
+			if err := w.sortRows(&left); err != nil {
+				return err
+			}
 		}
 		b = left
 	}
@@ -179,7 +188,8 @@ type sizes struct {
 	stepItems             int
 	busySlice, quietSlice time.Duration
 	orphanPage            int
-	pageRows              int
+	pageRows, busyRows    int
+	sortPiece             int
 }
 
-var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage, pageRows}
+var defaultSizes = sizes{chunkRows, chunkWalk, stepItems, busySlice, quietSlice, orphanPage, pageRows, busyRows, sortPiece}

@@ -108,10 +108,10 @@ func mergeBetween(w *Writer) bool {
 // that time anew; a Barrier does not.
 func (w *Writer) onIdle() (again time.Duration) {
 	if startMerge(w) {
-		for !w.wanted() && mergeIdle(w) {
+		for !w.Wanted() && mergeIdle(w) {
 		}
 	}
-	if w.wanted() {
+	if w.Wanted() {
 		return quiet
 	}
 	switch {
@@ -121,7 +121,7 @@ func (w *Writer) onIdle() (again time.Duration) {
 		return 0 // a slice has failed: what is written next tries again
 	}
 	vacuumIdle(w)
-	if w.wanted() {
+	if w.Wanted() {
 		return quiet
 	}
 	if !truncateWAL(w) {

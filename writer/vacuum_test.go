@@ -50,7 +50,7 @@ func TestBusyWriterVacuumsWhatIsMoreThanAQuarter(t *testing.T) {
 	}{
 		{"little", 10_000, 2500, 2500},
 		{"some", 10_000, 4000, 2000 - 40}, // (4000-n)/(10000-n) <= 1/4, at the end of a step
-		{"much", 200_000, 190_000, 190_000 - 20*10*VacuumStep},
+		{"much", 200_000, 190_000, 190_000 - int64(10*time.Second/vacuumInterval)*vacuumBeside},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -266,9 +266,9 @@ func (w *Writer) Barrier() error {
 	return nil
 }
 
-// wanted says whether somebody waits for what the writer does when it idles
-// to end.
-func (w *Writer) wanted() bool { return w.barriers.Load() > 0 || !w.queue.empty() }
+// Wanted says whether somebody waits for what the writer does between groups to
+// end.
+func (w *Writer) Wanted() bool { return w.barriers.Load() > 0 || !w.queue.empty() }
 
 func (w *Writer) exec(ctx context.Context, e exec) error {
 	e.done = make(chan error, 1) // answering never blocks
