@@ -10,6 +10,7 @@ import (
 // replaced is an open file some of whose methods are ours. file is 0 while it
 // is not open.
 type replaced struct {
+	syncer
 	file    uintptr
 	methods uintptr // ours, and the others from below
 	below   *sqlite3.Tsqlite3_io_methods
@@ -31,6 +32,14 @@ func (r *replaced) close(tls *libc.TLS, file uintptr) int32 {
 	return function[func(*libc.TLS, uintptr) int32](r.below.FxClose)(tls, file)
 }
 
+// sync is xSync of an open file.
+func (r *replaced) sync(tls *libc.TLS, file uintptr, flags int32) int32 {
+	if rc, done := r.syncContent(file); done {
+		return rc
+	}
+	return function[func(*libc.TLS, uintptr, int32) int32](r.below.FxSync)(tls, file, flags)
+}
+
 // mainFile is the database file: its wal-index has the lock of the writer.
 type mainFile struct {
 	replaced
@@ -38,6 +47,7 @@ type mainFile struct {
 	db  uintptr // the connection
 
 	closes   func(tls *libc.TLS, file uintptr) int32
+	syncs    func(tls *libc.TLS, file uintptr, flags int32) int32
 	shmLocks func(tls *libc.TLS, file uintptr, offset, n, flags int32) int32
 	controls func(tls *libc.TLS, file uintptr, op int32, arg uintptr) int32
 }
@@ -45,8 +55,9 @@ type mainFile struct {
 func (f *mainFile) opened(file uintptr, log *logFile) {
 	m := f.replace(file)
 	f.log = log
-	f.closes, f.shmLocks, f.controls = f.close, f.shmLock, f.control
-	m.FxClose, m.FxShmLock, m.FxFileControl = pointer(f.closes), pointer(f.shmLocks), pointer(f.controls)
+	f.closes, f.syncs, f.shmLocks, f.controls = f.close, f.sync, f.shmLock, f.control
+	m.FxClose, m.FxSync = pointer(f.closes), pointer(f.syncs)
+	m.FxShmLock, m.FxFileControl = pointer(f.shmLocks), pointer(f.controls)
 }
 
 // shmLock drops what a transaction has left, before another may write.
@@ -127,7 +138,7 @@ func (f *logFile) sync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	if rc := f.frames.flush(); rc != 0 {
 		return rc
 	}
-	return function[func(*libc.TLS, uintptr, int32) int32](f.below.FxSync)(tls, file, flags)
+	return f.replaced.sync(tls, file, flags)
 }
 
 func (f *logFile) size(tls *libc.TLS, file, size uintptr) int32 {

@@ -8,8 +8,10 @@
 // has to be in the file when SQLite syncs it or tells readers of it is there,
 // and an error is that call's.
 //
-// Everything else goes through unchanged: the database file, what is read,
-// and what is written to the log and is not a frame behind the ones before.
+// Both files are synced with fdatasync, where the file system below is the
+// platform's own. Everything else goes through unchanged: the database file,
+// what is read, and what is written to the log and is not a frame behind the
+// ones before.
 //
 // It exists for Linux only; elsewhere [Over] is the file system below.
 package gathervfs

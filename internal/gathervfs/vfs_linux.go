@@ -46,6 +46,7 @@ var errNoMemory = errors.New("out of memory")
 // that is closed.
 func Over(base string) (*VFS, error) {
 	v := &VFS{name: fmt.Sprintf("gather-%d", newest.Add(1)), tls: libc.NewTLS()}
+	v.main.syncer, v.log.syncer = platformSyncer(base), platformSyncer(base)
 	if err := v.register(base); err != nil {
 		v.free()
 		return nil, fmt.Errorf("gathervfs: register over %q: %w", base, err)
