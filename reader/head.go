@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"hash/maphash"
 	"sync"
 	"unsafe"
 
@@ -38,6 +39,7 @@ type Head struct {
 
 	learning learning      // which ids there ever were
 	counted  countedRanges // of views, mostly of the past
+	briefs   briefs        // short questions to leaves that are absent
 
 	staged staged
 	adopts chan adoption // ranges that readers have loaded; see adopt.go
@@ -66,6 +68,7 @@ func NewHead(o Options) *Head {
 		docs:   newDocs(max(o.Budget, 0)),
 		ranges: newRanges(),
 		counts: newCounts(nil),
+		briefs: briefs{seed: maphash.MakeSeed()},
 		adopts: make(chan adoption, maxAdoptions), // a full channel drops the offer
 		idle:   make(chan schema.Session, maxIdleSessions),
 	}

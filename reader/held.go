@@ -116,7 +116,7 @@ func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pa
 		r.To = g.To
 	}
 	b := pages.Builder{Page: v.head.pageBytes}
-	m := v.sources(r, g.Count+1)
+	m := v.walking(r, chunkFor(g.Count))
 	for {
 		e, ok, err := m.next()
 		if err != nil {
@@ -170,6 +170,20 @@ func (r *held) rank(key string) (rank int, found bool, err error) {
 		rank, found, _ = leaf.Rank(key)
 		return gap.Before + rank, found, nil
 	}
+}
+
+// before is rank for who does not ask whether the key is there.
+func (r *held) before(key string) (rank int, err error) {
+	rank, _, gap := r.tree.Rank(key)
+	switch {
+	case gap == nil:
+		return rank, nil
+	case r.brief(gap):
+		rank, err = r.rankIn(gap, key)
+		return gap.Before + rank, err
+	}
+	rank, _, err = r.rank(key)
+	return rank, err
 }
 
 // at is the entry of a rank, which is below the length.
@@ -257,12 +271,12 @@ func (r *held) bounds(keys schema.KeyRange) (from, to int, err error) {
 	all := index.PrefixRange(r.key.index, r.key.prefix)
 	to = r.tree.Len()
 	if keys.From > all.From {
-		if from, _, err = r.rank(keys.From); err != nil {
+		if from, err = r.before(keys.From); err != nil {
 			return 0, 0, err
 		}
 	}
 	if keys.To != "" && (all.To == "" || keys.To < all.To) {
-		to, _, err = r.rank(keys.To)
+		to, err = r.before(keys.To)
 	}
 	return from, to, err
 }

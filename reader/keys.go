@@ -85,13 +85,15 @@ func (r *held) keys(keys schema.KeyRange, skip, limit int, yield func(string, er
 		limit--
 		return yield(key, nil) && limit > 0
 	}
-	start, any := keys.From, true
+	start, any, away := keys.From, true, false
 	var err error
 	if skip != 0 {
-		start, any, err = r.skipped(keys, skip)
+		start, any, away, err = r.skipped(keys, skip, limit)
 	}
 	switch {
 	case err != nil || !any:
+	case away:
+		err = r.walkFew(keys, start, limit, visit)
 	case !keys.Reverse:
 		err = r.ascend(start, !full, visit)
 	case skip != 0:
@@ -104,17 +106,22 @@ func (r *held) keys(keys schema.KeyRange, skip, limit int, yield func(string, er
 	}
 }
 
-// skipped is the key where a walk begins that leaves some out; ok is false if
-// there are not so many.
-func (r *held) skipped(keys schema.KeyRange, skip int) (start string, ok bool, err error) {
+// skipped is the key where a walk of at most limit keys begins that leaves some
+// out; ok is false if there are not so many, and away says that the leaf is
+// absent and not worth being read for that.
+func (r *held) skipped(keys schema.KeyRange, skip, limit int) (start string, ok, away bool, err error) {
 	from, to, err := r.bounds(keys)
 	if err != nil || skip < 0 || skip >= to-from {
-		return "", false, err
+		return "", false, false, err
 	}
 	rank := from + skip
 	if keys.Reverse {
 		rank = to - 1 - skip
 	}
+	if _, _, gap := r.tree.At(rank); gap != nil && limit <= fewKeys && r.brief(gap) {
+		e, err := r.atIn(gap, rank-gap.Before)
+		return e.Key, err == nil, true, err
+	}
 	key, _, err := r.at(rank)
-	return string(key), true, err
+	return string(key), true, false, err
 }

@@ -133,7 +133,11 @@ func gather(found *pages.Tree, item Item, e schema.Entry, budget int64) bool {
 
 // sources are the tail and the file, to read about limit entries from.
 func (v *View) sources(r schema.KeyRange, limit int) merge {
-	size := min(limit, firstChunk)
+	return v.walking(r, min(limit, firstChunk))
+}
+
+// walking is sources whose first chunks have so many entries.
+func (v *View) walking(r schema.KeyRange, size int) merge {
 	m := merge{reverse: r.Reverse, cursors: make([]cursor, 0, 3)}
 	m.cursors = append(m.cursors, runCursor(v.runs.Active, r, v.at, size))
 	if v.runs.Frozen != nil {
