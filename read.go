@@ -81,6 +81,11 @@ type Range struct {
 	Reverse  bool
 	Limit    int
 	Lent     bool
+
+	// Whole is how many entries begin with the elements by which the index is
+	// ordered, if the caller knows it and 0 otherwise. CountRange may then
+	// count the others, if they are fewer.
+	Whole int
 }
 
 // Item is one entry of a range.
@@ -226,7 +231,7 @@ func (r *readAt) CountRange(in Range) (int, error) {
 		in.Limit = 0
 		return countOf(r.Scan(in))
 	}
-	return r.view.CountRange(in.Index.table.def, in.keys())
+	return r.view.CountRange(in.Index.table.def, in.keys(), in.Whole)
 }
 
 // Count implements Reader.

@@ -83,7 +83,7 @@ func TestLargeAbsentLeavesAreRead(t *testing.T) {
 			t.Fatalf("an absent leaf has %d entries, want at most %d", gap.Count, maxAbsent+8)
 		}
 	}
-	if got, err := g.view().CountRange(things, index.PrefixRange(value, group("v"))); got != n || err != nil {
+	if got, err := g.view().CountRange(things, index.PrefixRange(value, group("v")), 0); got != n || err != nil {
 		t.Errorf("count: got %d, %v, want %d", got, err, n)
 	}
 	checkOrdered(t, g.view(), value, group("v"), nil)

@@ -73,7 +73,7 @@ func (r *held) rankIn(g *pages.Gap, key string) (rank int, err error) {
 	} else {
 		part.To = key
 	}
-	m := r.view.walking(part, chunkFor(int(share*float64(g.Count))))
+	m := walking(r.view, part, chunkFor(int(share*float64(g.Count))))
 	for {
 		_, ok, err := m.next()
 		if err != nil {
@@ -98,7 +98,7 @@ func (r *held) atIn(g *pages.Gap, rank int) (e schema.Entry, err error) {
 	if part.Reverse = rank >= g.Count/2; part.Reverse {
 		rank = g.Count - 1 - rank
 	}
-	m := r.view.walking(part, chunkFor(rank))
+	m := walking(r.view, part, chunkFor(rank))
 	for ; ; rank-- {
 		e, ok, err := m.next()
 		if err != nil {
@@ -128,7 +128,7 @@ func (r *held) walkFew(keys schema.KeyRange, start string, limit int, visit visi
 	} else {
 		keys.From = start
 	}
-	m := r.view.walking(keys, chunkFor(limit))
+	m := walking(r.view, keys, chunkFor(limit))
 	for {
 		e, ok, err := m.next()
 		if err != nil {

@@ -101,7 +101,7 @@ func TestTransactionsCountByTheFile(t *testing.T) {
 		if held, err := x.view.Warm(things, value, group("v"), 0); !held || err != nil {
 			return fmt.Errorf("warm: got %t, %w, want true", held, err)
 		}
-		if n, err := x.view.CountRange(things, index.PrefixRange(value, group("v"))); n != want || err != nil {
+		if n, err := x.view.CountRange(things, index.PrefixRange(value, group("v")), 0); n != want || err != nil {
 			return fmt.Errorf("count: got %d, %w, want %d", n, err, want)
 		}
 		return nil
@@ -110,7 +110,7 @@ func TestTransactionsCountByTheFile(t *testing.T) {
 		func(x tx) error { return errors.Join(x.del(things, thing("g", 7)), x.del(things, thing("g", 8))) },
 		func(x tx) error { return errors.Join(x.put(things, thing("g", members), "v"), count(x, members-1)) },
 		func(x tx) error { return errors.Join(x.del(things, thing("g", 9)), count(x, members-2)) })
-	if n, err := g.view().CountRange(things, index.PrefixRange(value, group("v"))); n != members-2 || err != nil {
+	if n, err := g.view().CountRange(things, index.PrefixRange(value, group("v")), 0); n != members-2 || err != nil {
 		t.Errorf("a view: got %d, %v, want %d", n, err, members-2)
 	}
 }
@@ -141,7 +141,7 @@ func TestRangesCatchUpWithWhatWasNoted(t *testing.T) {
 	if !g.view().InMemory(value, k.prefix) {
 		t.Fatal("the range was not taken over")
 	}
-	if n, err := g.view().CountRange(things, index.PrefixRange(value, k.prefix)); n != 300 || err != nil {
+	if n, err := g.view().CountRange(things, index.PrefixRange(value, k.prefix), 0); n != 300 || err != nil {
 		t.Errorf("count: got %d, %v, want 300", n, err)
 	}
 	want := 0

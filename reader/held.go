@@ -116,7 +116,7 @@ func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pa
 		r.To = g.To
 	}
 	b := pages.Builder{Page: v.head.pageBytes}
-	m := v.walking(r, chunkFor(g.Count))
+	m := walking(v, r, chunkFor(g.Count))
 	for {
 		e, ok, err := m.next()
 		if err != nil {

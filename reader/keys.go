@@ -63,14 +63,15 @@ func (v *View) Keys(t *index.Table, r schema.KeyRange, skip, limit int) iter.Seq
 
 // CountRange is the number of entries of a range: at once if the head has it,
 // else they are counted, as far as the file does not know, and the documents not
-// read.
-func (v *View) CountRange(t *index.Table, r schema.KeyRange) (int, error) {
+// read. all is how many entries the ordered range has that r lies in, if the
+// caller knows it, and 0 otherwise: then those that are not in r may be counted.
+func (v *View) CountRange(t *index.Table, r schema.KeyRange, all int) (int, error) {
 	key, _ := rangeFor(t, r)
 	if in := v.heldRange(t, key, alone); in != nil {
 		from, to, err := in.bounds(r)
 		return max(to-from, 0), err
 	}
-	return v.countSources(t, r)
+	return v.countSources(t, r, all)
 }
 
 // keys is Keys in a range that is held. Ranks are looked up only where keys are

@@ -30,7 +30,7 @@ func scanned(t *testing.T, v *View, r schema.KeyRange) (keys []string) {
 func checkKeys(t *testing.T, v *View, r schema.KeyRange, skip, limit int) {
 	t.Helper()
 	want := scanned(t, v, r)
-	if n, err := v.CountRange(things, r); err != nil || n != len(want) {
+	if n, err := v.CountRange(things, r, 0); err != nil || n != len(want) {
 		t.Fatalf("count of %+v:\n got %d, %v\nwant %d", r, n, err, len(want))
 	}
 	want = want[min(skip, len(want)):]

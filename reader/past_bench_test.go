@@ -55,7 +55,7 @@ func BenchmarkPastRank(b *testing.B) {
 						g.head.counted = countedRanges{}
 					}
 					v := g.at(then)
-					n, err := v.CountRange(things, schema.KeyRange{Index: schema.ByID(1), From: group("large"), To: string(thing("large", 1_000_000+2*(i%1000)))})
+					n, err := v.CountRange(things, schema.KeyRange{Index: schema.ByID(1), From: group("large"), To: string(thing("large", 1_000_000+2*(i%1000)))}, 0)
 					if err != nil || n != 500_000+i%1000 {
 						b.Fatal(n, err)
 					}

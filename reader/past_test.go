@@ -26,8 +26,9 @@ func (was remembered) ask(t *testing.T, v *View, r schema.KeyRange, skip, limit 
 	from, _ := slices.BinarySearch(was.keys, r.From)
 	to, _ := slices.BinarySearch(was.keys, r.To)
 	want := was.keys[from:max(from, to)]
-	if n, err := v.CountRange(things, r); n != len(want) || err != nil {
-		t.Fatalf("count of %+v at %d: got %d, %v, want %d", r, v.at, n, err, len(want))
+	all := skip % 2 * len(was.keys) // known, or not
+	if n, err := v.CountRange(things, r, all); n != len(want) || err != nil {
+		t.Fatalf("count of %+v of %d at %d: got %d, %v, want %d", r, all, v.at, n, err, len(want))
 	}
 	if want = slices.Clone(want); r.Reverse {
 		slices.Reverse(want)
@@ -144,5 +145,61 @@ func TestWhatHasNotChangedIsNotWalked(t *testing.T) {
 	// interval of the bound and that of the key; the tail is empty.
 	if got := g.engine.reads.Load() - before; got > 20 {
 		t.Errorf("scans of the file for a count and a skip in %d keys: got %d, want at most 20", members, got)
+	}
+}
+
+// Of a range that has changed everywhere the nearer part is walked, and by two
+// sessions if it is large.
+func TestManyChangesAreWalkedFromTheNearerEnd(t *testing.T) {
+	g := newRig(t, 64<<10)
+	const members = 80_000
+	var were remembered
+	write := func(change func(tx, []byte) error, step int) {
+		for from := 0; from < members; from += 4000 {
+			g.must(func(x tx) error {
+				for i := from; i < from+4000; i += step {
+					if err := change(x, thing("large", i)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	}
+	write(func(x tx, id []byte) error {
+		were.keys = append(were.keys, string(id))
+		return x.put(things, id, "v")
+	}, 1)
+	g.mergeBy(4096)
+	then := g.now
+	write(func(x tx, id []byte) error { return x.del(things, id) }, 50)
+	g.mergeBy(4096)
+	rng := seed.Fresh(t).Rand(0)
+	for _, tt := range []struct {
+		to       int
+		sessions int64 // that have walked
+		unknown  int   // intervals, then
+	}{{members / 100, 1, 98}, {members - members/100, 1, 98}, {members / 2, 2, 49}} {
+		g.head.counted = countedRanges{}
+		for len(g.head.idle) > 0 {
+			(<-g.head.idle).Close()
+		}
+		v, opened := g.at(then), g.engine.opened.Load()
+		r := whole("large")
+		r.To = string(thing("large", tt.to))
+		if n, err := v.CountRange(things, r, members); n != tt.to || err != nil {
+			t.Fatalf("rank of %d: got %d, %v", tt.to, n, err)
+		}
+		if got := g.engine.opened.Load() - opened; got != tt.sessions {
+			t.Errorf("sessions that counted up to %d: got %d, want %d", tt.to, got, tt.sessions)
+		}
+		c := g.head.counted.recent[0]
+		if got := 100 * c.unknown(0, len(c.fences)) / len(c.fences); got < tt.unknown-3 {
+			t.Errorf("intervals that were not walked to count up to %d: got %d %%, want %d", tt.to, got, tt.unknown)
+		}
+		were.ask(t, v, r, rng.IntN(tt.to), 3)
+		r.Reverse = true
+		were.ask(t, v, r, rng.IntN(tt.to), 3)
+		v.Close()
 	}
 }

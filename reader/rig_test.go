@@ -191,6 +191,21 @@ func (g *rig) must(transactions ...func(tx) error) {
 	}
 }
 
+// mergeBy is merge of all in slices of so many entries.
+func (g *rig) mergeBy(entries int) {
+	g.t.Helper()
+	app := g.engine.Appender()
+	for g.merger.Start(g.head.Counts()); g.merger.Active(); g.merger.Committed() {
+		err := app.Begin()
+		if err == nil {
+			_, err = g.merger.Write(app, entries)
+		}
+		if err = errors.Join(err, app.Commit()); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+}
+
 // put commits one document.
 func (g *rig) put(t *index.Table, id []byte, value string) {
 	g.t.Helper()

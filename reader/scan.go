@@ -133,11 +133,11 @@ func gather(found *pages.Tree, item Item, e schema.Entry, budget int64) bool {
 
 // sources are the tail and the file, to read about limit entries from.
 func (v *View) sources(r schema.KeyRange, limit int) merge {
-	return v.walking(r, min(limit, firstChunk))
+	return walking(v, r, min(limit, firstChunk))
 }
 
 // walking is sources whose first chunks have so many entries.
-func (v *View) walking(r schema.KeyRange, size int) merge {
+func walking(v *View, r schema.KeyRange, size int) merge {
 	m := merge{reverse: r.Reverse, cursors: make([]cursor, 0, 3)}
 	m.cursors = append(m.cursors, runCursor(v.runs.Active, r, v.at, size))
 	if v.runs.Frozen != nil {
@@ -218,7 +218,7 @@ func (v *View) Count(t *index.Table, prefix string) (int, error) {
 			return int(n), nil
 		}
 	}
-	return v.countSources(t, index.PrefixRange(schema.ByID(t.ID), prefix))
+	return v.countSources(t, index.PrefixRange(schema.ByID(t.ID), prefix), 0)
 }
 
 // counted is the count that the head keeps.
@@ -261,25 +261,22 @@ func fileCursor(v *View, r schema.KeyRange, size int) cursor {
 	}}
 }
 
-// countSources counts the entries of a range in tail and file.
-func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
+// countSources counts the entries of a range in tail and file. all is what
+// CountRange says.
+func (v *View) countSources(t *index.Table, r schema.KeyRange, all int) (int, error) {
 	if v.hot {
 		return 0, ErrCold
 	}
+	if all >= countFirst {
+		if n, ok, err := countFences(v, t, r, all); ok || err != nil {
+			return n, err
+		}
+	}
 	m := v.sources(r, firstChunk)
 	for n := 0; ; n++ {
-		if n == walkFirst {
-			key, _ := rangeFor(t, r)
-			c, err := v.counting(key)
-			all := 0
-			if c != nil && err == nil {
-				all, err = c.count(r)
-			}
-			if err != nil {
-				return 0, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
-			}
-			if c != nil {
-				return all, nil
+		if n == walkFirst && all < countFirst {
+			if n, ok, err := countFences(v, t, r, all); ok || err != nil {
+				return n, err
 			}
 		}
 		_, ok, err := m.next()
@@ -290,6 +287,20 @@ func (v *View) countSources(t *index.Table, r schema.KeyRange) (int, error) {
 			return n, nil
 		}
 	}
+}
+
+// countFences is countSources by the file's fences; ok is false if the range has
+// none.
+func countFences(v *View, t *index.Table, r schema.KeyRange, all int) (n int, ok bool, err error) {
+	key, _ := rangeFor(t, r)
+	c, err := v.counting(key)
+	if c != nil && err == nil {
+		n, err = c.count(r, all)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("count %s at %d: %w", t.Name, v.at, err)
+	}
+	return n, c != nil, nil
 }
 
 // counting is how a range that the head does not hold is counted by its fences;
@@ -303,5 +314,5 @@ func (v *View) counting(k rangeKey) (*counting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.head.counted.open(s, v.runs, whole, v.at, !v.tx && v.head.budget > 0)
+	return v.head.counted.open(source{s, v.runs, v.head}, whole, v.at, !v.tx && v.head.budget > 0)
 }

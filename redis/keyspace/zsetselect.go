@@ -145,5 +145,6 @@ func CountSelected(v *View, k *KeyDoc, sel *Selection) (int, error) {
 	if _, err := WarmSpan(v, k, &s, 1); err != nil {
 		return 0, err
 	}
+	s.Whole = int(k.Length)
 	return v.R.CountRange(s.Range)
 }

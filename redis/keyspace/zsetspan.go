@@ -176,6 +176,7 @@ func RankOf(v *View, k *KeyDoc, m Rated, reverse bool) (int, error) {
 	if s.empty() {
 		return 0, nil
 	}
+	s.Whole = int(k.Length)
 	return v.R.CountRange(s.Range)
 }
 
