@@ -62,6 +62,12 @@ func startStore(s *Store) {
 	}
 	s.run.Go(func() error { return s.writer.Run(ctx) })
 	s.run.Go(func() error { return s.head.Learn(ctx) })
+	s.run.Go(func() error {
+		for _, t := range s.tables {
+			s.head.Recall(ctx, t.def)
+		}
+		return nil
+	})
 	if !s.opts.CompactByHand {
 		s.run.Go(func() error { return s.compactor.Run(ctx) })
 	}
