@@ -255,10 +255,11 @@ func (v *visit) check(where string, s sample) {
 	}
 }
 
-// slow is a line that comes when something takes long.
-var slow = regexp.MustCompile(`^ *\d+ %  `)
+// slow is a line that comes when something takes long: firn's progress, and
+// what redis-cli tells of a command of more than half a second.
+var slow = regexp.MustCompile(`^ *\d+ %  |^\(\d+\.\d\ds\)$`)
 
-// trimmed is an output without progress and without empty lines.
+// trimmed is an output without such lines and without empty ones.
 func trimmed(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return strings.TrimSpace(line) == "" || slow.MatchString(line)
