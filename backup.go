@@ -79,7 +79,7 @@ func copyFile(s *Store, ctx context.Context, path string, c storefile.Copy) erro
 	defer release()
 	if c.At == 0 {
 		c.At, c.Newest = s.head.Newest(), true
-	} else if err := s.settle(c.At); err != nil {
+	} else if err := settle(s, c.At); err != nil {
 		return err
 	}
 	return c.Write(ctx, path)

@@ -60,7 +60,7 @@ func checkSpan(s *Store, t *Table, id []byte, from, to Timestamp) error {
 	if to == 0 {
 		return nil
 	}
-	return s.settle(to)
+	return settle(s, to)
 }
 
 // changedPage is how many rows of the log Changed reads at once, which is how
@@ -89,7 +89,7 @@ func (s *Store) Changed(t *Table, prefix []byte, from, to Timestamp, fn func(doc
 	if err := since.span(t, prefix); err != nil || to <= from {
 		return err
 	}
-	if err := s.settle(to); err != nil {
+	if err := settle(s, to); err != nil {
 		return err
 	}
 	w := changes{t: t, prefix: string(prefix), after: schema.Cursor{TS: from + 1}} // no table has the id 0

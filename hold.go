@@ -36,7 +36,7 @@ func (s *Store) Hold(ctx context.Context, h Hold) error {
 	if h.At == 0 {
 		h.At = s.Bounds().Newest
 	}
-	if err := s.settle(h.At); err != nil {
+	if err := settle(s, h.At); err != nil {
 		return err
 	}
 	return s.state.Change(func() error {

@@ -8,8 +8,9 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// logPage is how many rows of the log are read at once, unless they are large.
-const logPage = 512
+// maxLogPage is how many rows of the log are read at once, unless they are
+// large.
+const maxLogPage = 512
 
 // Log calls fn with every version that was committed from a moment to another,
 // both included, in the order of commits, and returns its error. 0 for from is
@@ -33,6 +34,49 @@ func (s *Store) Log(from, to Timestamp, fn func(table string, doc *Document) err
 // LogAll is Log with the store's own tables: who wrote, what is kept, and what
 // is held.
 func (s *Store) LogAll(from, to Timestamp, fn func(table string, doc *Document) error) error {
+	var docs []logged
+	return logPages(s, from, to, func(table string, v *schema.Visit) error {
+		doc, err := v.Copy()
+		docs = append(docs, logged{table, doc})
+		return err
+	}, func() error {
+		defer func() { docs = docs[:0] }()
+		for i, l := range docs {
+			docs[i] = logged{} // only fn has it
+			if err := fn(l.table, l.doc); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+type logged struct {
+	table string
+	doc   *Document
+}
+
+// LogLent is Log for who looks at large values and keeps nothing. The documents
+// and their values are lent to look until it returns: a large value is the only
+// copy in memory. look runs in a read transaction, so it must not wait for
+// anybody, and what it sees may be forgotten already; page is called outside of
+// one, after some hundred documents or a large one, if nothing was.
+func (s *Store) LogLent(from, to Timestamp, look func(table string, doc *Document) error, page func() error) error {
+	return logPages(s, from, to, func(table string, v *schema.Visit) (err error) {
+		if strings.HasPrefix(table, internalPrefix) {
+			return nil
+		}
+		doc := v.Row
+		if doc.Value, err = v.Value(); err != nil {
+			return err
+		}
+		return look(table, &doc)
+	}, page)
+}
+
+// logPages shows the log to look, and calls page where what it has shown since
+// the last time is known to be whole.
+func logPages(s *Store, from, to Timestamp, look func(table string, v *schema.Visit) error, page func() error) error {
 	if s.closed.Load() {
 		return ErrClosed
 	}
@@ -54,26 +98,34 @@ func (s *Store) LogAll(from, to Timestamp, fn func(table string, doc *Document) 
 		return err
 	}
 	names := cat.Names()
-	cursor := schema.Cursor{TS: from}
-	for {
-		rows, err := session.Log(nil, cursor, to, logPage)
-		err = whole(s, cursor.TS, err)
+	show := func(v *schema.Visit) error { return look(names[v.Table], v) }
+	for cursor, done := (schema.Cursor{TS: from}), false; !done; {
+		began := cursor.TS
+		cursor, done, err = logPage(session, cursor, to, show)
+		err = whole(s, began, err)
 		if err == nil {
-			read := gate{store: s, at: cursor.TS}
+			read := gate{store: s, at: began}
 			err = read.log()
 		}
 		if err != nil {
 			return fmt.Errorf("read the log from %d: %w", from, err)
 		}
-		if len(rows) == 0 {
-			return nil
-		}
-		cursor = schema.Behind(rows[len(rows)-1])
-		for i, row := range rows {
-			rows[i] = nil // only fn has it
-			if err := fn(names[row.Table], row); err != nil {
-				return err
-			}
+		if err := page(); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// logPage shows a page of the log: maxLogPage rows or schema.PageBytes.
+func logPage(session schema.Session, after schema.Cursor, to Timestamp, show func(*schema.Visit) error) (next schema.Cursor, done bool, err error) {
+	bytes := 0
+	return session.Walk(after, to, maxLogPage, func(v *schema.Visit) (more bool, err error) {
+		full := bytes > 0 && bytes+len(v.ID)+v.ValueBytes > schema.PageBytes
+		if full {
+			return false, nil
+		}
+		bytes += len(v.ID) + v.ValueBytes
+		return true, show(v)
+	})
 }

@@ -4,9 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
+
+type logFunc func(from, to Timestamp, fn func(table string, doc *Document) error) error
+
+// logLent is Log on LogLent.
+func (s *Store) logLent(from, to Timestamp, fn func(table string, doc *Document) error) error {
+	var page []logged
+	return s.LogLent(from, to, func(table string, doc *Document) error {
+		kept := *doc
+		kept.Value = slices.Clone(doc.Value)
+		page = append(page, logged{table, &kept})
+		return nil
+	}, func() error {
+		for _, l := range page {
+			if err := fn(l.table, l.doc); err != nil {
+				return err
+			}
+		}
+		page = page[:0]
+		return nil
+	})
+}
 
 // TestLogIsEveryVersionInOrder reads parts of the log of three transactions,
 // in a writable store and beside it.
@@ -32,9 +54,9 @@ func TestLogIsEveryVersionInOrder(t *testing.T) {
 		{one, two - 1, []string{"notes a 1"}},
 		{three + 1, three + 1, nil},
 	} {
-		for _, store := range []*Store{s, beside} {
+		for _, log := range []logFunc{s.Log, s.logLent, beside.Log, beside.logLent} {
 			var got []string
-			if err := store.Log(tt.from, tt.to, func(table string, doc *Document) error {
+			if err := log(tt.from, tt.to, func(table string, doc *Document) error {
 				line := table
 				switch {
 				case table == "notes" && doc.Deleted:
@@ -60,14 +82,16 @@ func TestLogIsEveryVersionInOrder(t *testing.T) {
 		t.Errorf("all of the log beside a writer: got %d rows, %v, want 4", n, err)
 	}
 	stop := errors.New("stop")
-	if err := s.Log(0, 0, func(string, *Document) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("error of the function: got %v, want %v", err, stop)
+	for _, log := range []logFunc{s.Log, s.logLent} {
+		if err := log(0, 0, func(string, *Document) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("error of the function: got %v, want %v", err, stop)
+		}
 	}
 	if err := moveHorizon(t.Context(), s, two); err != nil {
 		t.Fatal(err)
 	}
-	for _, store := range []*Store{s, beside} {
-		if err := store.Log(one, 0, count); !errors.Is(err, ErrCompacted) {
+	for _, log := range []logFunc{s.Log, s.logLent, beside.Log, beside.logLent} {
+		if err := log(one, 0, count); !errors.Is(err, ErrCompacted) {
 			t.Errorf("log from before the horizon: got %v, want ErrCompacted", err)
 		}
 	}
@@ -91,11 +115,12 @@ func TestLogLeavesOutTheStoresOwnTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		log  func(from, to Timestamp, fn func(table string, doc *Document) error) error
+		log  logFunc
 		want []string
 	}{
-		"Log":    {s.Log, []string{"notes"}},
-		"LogAll": {s.LogAll, []string{"firn.authors", "firn.holds", "firn.retention", "notes"}},
+		"Log":     {s.Log, []string{"notes"}},
+		"LogLent": {s.logLent, []string{"notes"}},
+		"LogAll":  {s.LogAll, []string{"firn.authors", "firn.holds", "firn.retention", "notes"}},
 	} {
 		var got []string
 		if err := tt.log(0, 0, func(table string, _ *Document) error {
@@ -116,5 +141,30 @@ func TestLogLeavesOutTheStoresOwnTables(t *testing.T) {
 		}); err != nil || len(got) != 1 {
 			t.Errorf("changed in %s: got %q, %v, want one document", name, got, err)
 		}
+	}
+}
+
+// TestLargeDocumentsOfTheLogAreAPage: who waits for somebody between pages
+// holds up no read transaction, and has little to remember.
+func TestLargeDocumentsOfTheLogAreAPage(t *testing.T) {
+	s := openNew(t, Options{})
+	notes := s.Table("notes")
+	for i, bytes := range []int{10, 5 << 20, 5 << 20, 20, 30} {
+		put(t, s, notes, fmt.Sprint(i), strings.Repeat(fmt.Sprint(i), bytes))
+	}
+	var got []string
+	err := s.LogLent(0, 0, func(_ string, doc *Document) error {
+		if strings.Trim(string(doc.Value), doc.ID) != "" {
+			t.Errorf("document %s: got another's value", doc.ID)
+		}
+		got = append(got, fmt.Sprintf("%s of %d", doc.ID, len(doc.Value)))
+		return nil
+	}, func() error {
+		got = append(got, "page")
+		return nil
+	})
+	want := []string{"0 of 10", "page", "1 of 5242880", "page", "2 of 5242880", "page", "3 of 20", "4 of 30", "page"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("log: got %q, %v, want %q", got, err, want)
 	}
 }

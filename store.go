@@ -116,7 +116,7 @@ func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	if err := s.settle(ts); err != nil {
+	if err := settle(s, ts); err != nil {
 		return err
 	}
 	return s.at(ts, ts, fn)
@@ -140,7 +140,7 @@ func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
 
 // settle makes sure that a moment is over: that it is not after now, and that
 // no transaction will ever be stamped at or before it.
-func (s *Store) settle(ts Timestamp) error {
+func settle(s *Store, ts Timestamp) error {
 	newest := s.head.Newest()
 	if ts <= newest {
 		return nil

@@ -81,7 +81,7 @@ func (a *appender) prepare() (err error) {
 	if err := a.appends.prepare(a.conn, sqlAppend, rowColumns); err != nil {
 		return mapError(err)
 	}
-	a.fillLeaves()
+	a.ownStatements()
 	if err := a.merges.prepare(a.conn, sqlMerge, entryColumns); err != nil {
 		return mapError(err)
 	}
@@ -90,12 +90,15 @@ func (a *appender) prepare() (err error) {
 	return nil
 }
 
-// fillLeaves lets rows of the log, which come in order, fill their pages: a
-// group of 32 changes 5.8 pages and not 7, and the file is a tenth smaller.
-func (a *appender) fillLeaves() (all bool) {
+// ownStatements finds the statements that write the log. Their rows come in
+// order, so they may fill their pages: a group of 32 changes 5.8 pages and not
+// 7, and the file is a tenth smaller. Large values are lent to them.
+func (a *appender) ownStatements() (all bool) {
 	all = true
-	for _, n := range insertSizes {
-		all = a.engine.gather.FillLeaves(insertSQL(sqlAppend, rowColumns, n)) && all
+	for i, n := range insertSizes {
+		s := &a.appends.sizes[i]
+		s.own = a.engine.gather.Statement(insertSQL(sqlAppend, rowColumns, n))
+		all = s.own.FillLeaves() && all
 	}
 	return all
 }

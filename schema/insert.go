@@ -3,10 +3,13 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 
 	"zombiezen.com/go/sqlite"
+
+	"github.com/firndb/firn/internal/gathervfs"
 )
 
 // An inserter writes many rows of one table with few statements: the fixed
@@ -22,6 +25,7 @@ type inserter struct {
 // sized is a statement that inserts a fixed number of rows.
 type sized struct {
 	stmt     *sqlite.Stmt
+	own      gathervfs.Statement // the same one, if values can be lent to it
 	bindings []binding
 	large    bool // a large value is bound
 }
@@ -42,8 +46,9 @@ type binding struct {
 // takes 5 %, and those of 24 and more the same. 256 at once save nothing.
 var insertSizes = [...]int{64, 32, 16, 8, 4, 2, 1}
 
-// largeBytes is the size from which a bound value is not kept until the next
-// run of its statement.
+// largeBytes is the size from which a bound value is lent to its statement
+// where it can be, and not kept until the next run: SQLite makes the row of it,
+// which is a copy, and needs no other.
 const largeBytes = 64 << 10
 
 // sqlAppend and sqlMerge are followed by as many tuples as rows.
@@ -83,10 +88,12 @@ func (in *inserter) rows(rows []*Row) error {
 		for n := len(s.bindings); len(rows) >= n; rows = rows[n:] {
 			for j, r := range rows[:n] {
 				if err := s.bindRow(j, r); err != nil {
-					return err
+					return errors.Join(err, s.clear())
 				}
 			}
-			if err := s.run(); err != nil {
+			err := s.run()
+			runtime.KeepAlive(rows) // whose values were lent
+			if err != nil {
 				return err
 			}
 		}
@@ -172,6 +179,7 @@ func (s *sized) bindValue(p int, r *Row) {
 	switch {
 	case r.Value == nil:
 		s.stmt.BindNull(p)
+	case len(r.Value) > largeBytes && s.own.Lend(p, r.Value, r.JSON):
 	case r.JSON:
 		s.stmt.BindText(p, unsafe.String(unsafe.SliceData(r.Value), len(r.Value)))
 	default:
@@ -208,11 +216,16 @@ func (s *sized) bindEntry(i int, e *packedEntry) {
 func (s *sized) run() error {
 	err := run(s.stmt)
 	if err != nil || s.large {
-		clear(s.bindings)
-		s.large = false
-		if e := s.stmt.ClearBindings(); err == nil {
+		if e := s.clear(); err == nil {
 			err = e
 		}
 	}
 	return err
+}
+
+// clear forgets what is bound, and what is lent.
+func (s *sized) clear() error {
+	clear(s.bindings)
+	s.large = false
+	return s.stmt.ClearBindings()
 }

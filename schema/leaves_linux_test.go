@@ -26,7 +26,7 @@ func TestLogFillsItsPages(t *testing.T) {
 	if got, most := pages-first, int64(groups*group)/16+10; got > most {
 		t.Errorf("%d rows take %d pages, want at most %d: the leaves are not full", groups*group, got, most)
 	}
-	if s.gather.FillLeaves("SELECT 1") || !s.app.fillLeaves() {
-		t.Error("FillLeaves must find the statements of the log, and those only")
+	if s.gather.Statement("SELECT 1").FillLeaves() || !s.app.ownStatements() {
+		t.Error("Statement must find those of the log, and those only")
 	}
 }

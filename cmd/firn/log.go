@@ -104,15 +104,23 @@ func eachChange(store *firn.Store, since, until firn.Timestamp, fn func(logLine)
 		return err
 	}
 	by := authors{store: store}
-	return store.Log(since, until, func(table string, doc *firn.Document) error {
+	var page []logLine
+	return store.LogLent(since, until, func(table string, doc *firn.Document) error {
 		l, ok, err := meaning(table, doc)
 		if err != nil || !ok {
 			return err
 		}
-		if l.author, err = by.of(doc); err != nil {
-			return err
+		l.author, err = by.of(doc)
+		page = append(page, l)
+		return err
+	}, func() error {
+		defer func() { page = page[:0] }()
+		for _, l := range page {
+			if err := fn(l); err != nil {
+				return err
+			}
 		}
-		return fn(l)
+		return nil
 	})
 }
 

@@ -3,12 +3,11 @@ package gathervfs
 import (
 	"unsafe"
 
-	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// FillLeaves makes the held statement of this text, whose rows come in the
-// order of their primary key, leave full pages behind. It reports whether
+// FillLeaves makes the statement, whose rows come in the order of their primary
+// key, leave full pages behind. It reports whether
 // that was possible. The statement does the same without, but the pages are
 // two thirds full, and one more changes for each that fills.
 //
@@ -17,16 +16,8 @@ import (
 // right-hand edge spreads rows over three neighbours at each split. No SQL
 // gives it to an INSERT of rows. Should SQLite plan the statement again, when
 // another process has changed the schema, the hint is gone.
-func (v *VFS) FillLeaves(sql string) bool {
-	if v.main.db == 0 {
-		return false
-	}
-	for stmt := sqlite3.Xsqlite3_next_stmt(v.tls, v.main.db, 0); stmt != 0; stmt = sqlite3.Xsqlite3_next_stmt(v.tls, v.main.db, stmt) {
-		if libc.GoString(sqlite3.Xsqlite3_sql(v.tls, stmt)) == sql {
-			return hint(at[sqlite3.TVdbe](stmt))
-		}
-	}
-	return false
+func (s Statement) FillLeaves() bool {
+	return s.stmt != 0 && hint(at[sqlite3.TVdbe](s.stmt))
 }
 
 // hint sets the flag at the only instruction that opens a table for writing.
