@@ -102,6 +102,15 @@ func (n *inode) take(path string) error {
 	return nil
 }
 
+// sync makes durable what the file has. SQLite does so itself before it relies
+// on it, and is told of what fails here: Linux tells each descriptor.
+func (n *inode) sync() error {
+	if n == nil || n.file == nil {
+		return nil
+	}
+	return syncFile(n.file)
+}
+
 // leave ends what useInode began.
 func (n *inode) leave(writing bool) error {
 	inodes.Lock()

@@ -52,14 +52,24 @@ func (s *SQLite) Damage() WALDamage { return s.damage }
 // fails.
 func (s *SQLite) Appender() Appender { return s.app }
 
-// Checkpoint implements [Engine].
+// Checkpoint implements [Engine]. SQLite syncs the database file only if
+// nothing was committed meanwhile. Beside a writer that is hardly ever so, and
+// whoever moved the last pages waited until all were on the disk; so the file
+// is synced here.
 func (s *SQLite) Checkpoint() (CheckpointResult, error) {
 	s.checkpointing.Lock()
 	defer s.checkpointing.Unlock()
 	if s.checkpointer == nil {
 		return CheckpointResult{}, ErrReadOnly
 	}
-	return checkpoint(s.checkpointer, sqlCheckpointPassive)
+	r, err := checkpoint(s.checkpointer, sqlCheckpointPassive)
+	if err != nil || r.MovedPages == 0 {
+		return r, err
+	}
+	if err := s.inode.sync(); err != nil {
+		return r, fmt.Errorf("checkpoint: %w", err)
+	}
+	return r, nil
 }
 
 // The two checkpoints. PASSIVE does what it can without waiting for anyone.

@@ -496,3 +496,25 @@ func TestCloseLeavesNothingOpen(t *testing.T) {
 		t.Errorf("open files after Close: got %d, want %d", got, before)
 	}
 }
+
+// TestCheckpointSyncsTheFile: whoever moves the last pages does not wait until
+// all are on the disk.
+func TestCheckpointSyncsTheFile(t *testing.T) {
+	s := openTest(t, Options{Sync: SyncNormal})
+	writeSample(t, s)
+	must(t, s.inode.sync())
+	file := s.inode.file
+	defer func() { s.inode.file = file }()
+	pipe, other, err := os.Pipe() // cannot be synced
+	must(t, err)
+	defer pipe.Close()
+	defer other.Close()
+	s.inode.file = other
+	if r, err := s.Checkpoint(); err == nil || r.MovedPages == 0 {
+		t.Errorf("checkpoint of a file that cannot be synced: got %+v and no error, want pages and an error", r)
+	}
+	s.inode.file = file
+	if _, err := s.Checkpoint(); err != nil {
+		t.Errorf("checkpoint: got %v, want no error", err)
+	}
+}

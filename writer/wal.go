@@ -11,9 +11,9 @@ import (
 
 // The write-ahead log is checkpointed in two steps. When it has grown by
 // checkpointPages, a goroutine moves its pages into the file while commits go
-// on; when few are left, the writer moves those between two groups, after
-// which SQLite starts the log from its beginning. So the log stays small, and
-// no commit waits for more than finishPages pages.
+// on, and syncs the file; when few are left, the writer moves those between two
+// groups, after which SQLite starts the log from its beginning. So the log
+// stays small, and no commit waits for more than finishPages pages.
 //
 // SQLite cannot start the log afresh while a reader reads from it. Where
 // readers follow one another without a gap it would grow for ever, so past
@@ -120,7 +120,7 @@ func watchWAL(w *Writer) {
 		return
 	}
 	sawWAL(w, pages)
-	if pages >= min(checkpointPages, l.max/checkpointPart) {
+	if pages >= min(checkpointPages, l.max/checkpointPart) && len(l.finish) == 0 {
 		signal(l.due)
 	}
 	boundWAL(w)
@@ -257,18 +257,30 @@ func runCheckpoints(w *Writer, ctx context.Context) {
 			return
 		case <-w.wal.due:
 		}
-		for range checkpointTries {
-			r, err := w.opts.Engine.Checkpoint()
-			if err != nil {
-				w.opts.Logger.Warn("checkpoint", "error", err)
-				break
-			}
-			w.wal.rest.Store(r.LogPages - r.MovedPages)
-			if r.LogPages-r.MovedPages <= finishPages {
-				break
-			}
+		moveBeside(w)
+		select {
+		case <-w.wal.due: // signalled by who saw the log meanwhile
+		default:
 		}
 		signal(w.wal.finish)
+	}
+}
+
+// moveBeside moves the log's pages, and then those that were written meanwhile,
+// until they are few: as many as a round has moved, about as many it has left.
+func moveBeside(w *Writer) {
+	moved := int64(0)
+	for range checkpointTries {
+		r, err := w.opts.Engine.Checkpoint()
+		if err != nil {
+			w.opts.Logger.Warn("checkpoint", "error", err)
+			return
+		}
+		w.wal.rest.Store(r.LogPages - r.MovedPages)
+		if r.MovedPages-moved <= finishPages {
+			return
+		}
+		moved = r.MovedPages
 	}
 }
 

@@ -112,6 +112,32 @@ func TestReaderThatNeverLetsGoIsCounted(t *testing.T) {
 	})
 }
 
+// TestPagesAreMovedBesideUntilFewAreLeft: what is written while pages are moved
+// is moved too, before the writer is held up for the rest.
+func TestPagesAreMovedBesideUntilFewAreLeft(t *testing.T) {
+	for _, tt := range []struct {
+		written []int64 // pages of the log when each round begins
+		rounds  int
+	}{
+		{[]int64{finishPages}, 1},
+		{[]int64{9000, finishPages}, 2},
+		{[]int64{9000, 600, 30, 30}, 3},
+		{[]int64{9000, 9000, 9000, 9000, 9000, 9000}, checkpointTries},
+	} {
+		r := newRig(t, Options{})
+		rounds := 0
+		r.engine.checkpoint = func() error {
+			r.engine.log.pages += tt.written[rounds]
+			rounds++
+			return nil
+		}
+		moveBeside(r.w)
+		if rounds != tt.rounds {
+			t.Errorf("%v pages written meanwhile: got %d rounds, want %d", tt.written, rounds, tt.rounds)
+		}
+	}
+}
+
 // TestIdleWriterTriesUntilTheLogIsEmpty: a reader may be in the way at first.
 func TestIdleWriterTriesUntilTheLogIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
