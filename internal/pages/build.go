@@ -128,7 +128,7 @@ func (t *Tree) above(kids []child) []child {
 	for len(kids) > 0 {
 		some := kids[:min(size, len(kids))]
 		kids = kids[len(some):]
-		b := &branch{gen: t.gen, kids: append([]child(nil), some...)}
+		b := newBranch(t.gen, append([]child(nil), some...))
 		t.bytes += branchBytes(b)
 		up = append(up, child{sep: some[0].sep, kids: b, count: countOf(some)})
 	}

@@ -94,7 +94,7 @@ func (t *Tree) apply(ch *change) {
 	more := t.edit(&t.root, ch, side{true, true})
 	for len(more) > 0 {
 		t.root.sep = ""
-		b := &branch{gen: t.gen, kids: append([]child{t.root}, more...)}
+		b := newBranch(t.gen, append([]child{t.root}, more...))
 		t.root = child{kids: b, count: countOf(b.kids)}
 		t.bytes += branchBytes(b)
 		more = t.split(&t.root, side{true, true})
@@ -135,6 +135,7 @@ func (t *Tree) edit(c *child, ch *change, s side) (more []child) {
 	case len(more) > 0:
 		before := branchBytes(b)
 		b.kids = insert(b.kids, i+1, more)
+		b.index()
 		t.bytes += branchBytes(b) - before
 		return t.split(c, s)
 	case b.kids[i].count == 0:
@@ -181,12 +182,13 @@ func (t *Tree) split(c *child, s side) (more []child) {
 		some := rest[:min(size, len(rest))]
 		rest = rest[len(some):]
 		kids := append(make([]child, 0, len(some)+2), some...)
-		part := child{sep: kids[0].sep, kids: &branch{gen: t.gen, kids: kids}, count: countOf(kids), stamp: c.stamp}
+		part := child{sep: kids[0].sep, kids: newBranch(t.gen, kids), count: countOf(kids), stamp: c.stamp}
 		t.bytes += branchBytes(part.kids)
 		more = append(more, part)
 	}
 	clear(b.kids[cut:])
 	b.kids = b.kids[:cut]
+	b.index()
 	c.count = countOf(b.kids)
 	t.bytes += branchBytes(b)
 	return more
@@ -200,6 +202,7 @@ func (t *Tree) removeKid(b *branch, i int) {
 	copy(b.kids[i:], b.kids[i+1:])
 	b.kids[len(b.kids)-1] = child{}
 	b.kids = b.kids[:len(b.kids)-1]
+	b.index()
 	if len(b.kids) > 0 {
 		b.kids[max(i-1, 0)].stamp = t.stamp
 	}
@@ -231,7 +234,7 @@ func (t *Tree) editLeaf(c *child, ch *change, s side) (more []child) {
 		i, found := c.leaf.search(ch.key)
 		if ch.found = found; found {
 			ch.old = c.leaf.value(i).clone()
-			l := t.ownLeaf(c, 0)
+			l := t.ownLeaf(c)
 			t.bytes -= l.bytes()
 			l.remove(i)
 			t.bytes += l.bytes()
@@ -257,22 +260,21 @@ func (t *Tree) editAbsent(c *child, ch *change) (more []child) {
 	return nil
 }
 
-// ownLeaf makes the child's leaf one that may be changed, with room for n more
-// bytes if it has to be copied.
-func (t *Tree) ownLeaf(c *child, n int) *leaf {
+// ownLeaf makes the child's leaf one that may be changed.
+func (t *Tree) ownLeaf(c *child) *leaf {
 	if c.leaf.gen != t.gen {
 		t.bytes -= c.leaf.bytes()
-		c.leaf = c.leaf.clone(t.gen, n)
+		c.leaf = c.leaf.clone(t.gen)
 		t.bytes += c.leaf.bytes()
 	}
 	return c.leaf
 }
 
-// thin gives memory back when a leaf uses little of its page.
+// thin gives memory back when a leaf uses too little of it.
 func (t *Tree) thin(l *leaf) {
-	if l.n > 0 && l.fill()*3 < len(l.page) && len(l.page) > leastPage*2 {
+	if l.n > 0 && int(l.dead)*4 > len(l.cells) && cap(l.cells) > leastPage*2 {
 		t.bytes -= l.bytes()
-		l.rebuild(0, int(l.n), l.commonPrefix(0, int(l.n)), l.fill()/4)
+		l.rebuild(0, int(l.n), l.commonPrefix(0, int(l.n)), 0)
 		t.bytes += l.bytes()
 	}
 }
@@ -295,7 +297,7 @@ func (t *Tree) set(c *child, ch *change, s side) (more []child) {
 		return t.splitLeaf(c, ch, i, s)
 	}
 	c.stamp = t.stamp
-	l := t.ownLeaf(c, max(need, 0))
+	l := t.ownLeaf(c)
 	t.bytes -= l.bytes()
 	l.touch()
 	if found {
@@ -358,13 +360,17 @@ func (l *leaf) middle() int {
 
 // part is a leaf with some of the entries of another.
 func (l *leaf) part(gen uint64, from, to int) *leaf {
-	p := &leaf{gen: gen, page: l.page, blobs: l.blobs, n: l.n, prefix: l.prefix}
+	p := &leaf{gen: gen}
 	p.used.Store(true)
 	if from == to {
-		p.page, p.blobs, p.n, p.prefix = nil, nil, 0, 0
 		return p
 	}
-	p.rebuild(from, to, max(int(l.prefix), l.commonPrefix(from, to)), 0)
+	spare := 0
+	if to-from < int(l.n) { // else it is full, and what comes goes beside it
+		spare = spareOf(len(l.cells) / 2)
+	}
+	p.index, p.cells, p.blobs, p.n, p.prefix = l.index, l.cells, l.blobs, l.n, l.prefix
+	p.rebuild(from, to, max(int(l.prefix), l.commonPrefix(from, to)), spare)
 	return p
 }
 

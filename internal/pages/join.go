@@ -55,6 +55,7 @@ func (t *Tree) joinNext(b *branch, i int) {
 		at := len(into.kids)
 		into.kids = insert(into.kids, at, right.kids.kids)
 		into.kids[at].sep = right.sep // it took what is before its own
+		into.index()
 		t.bytes += branchBytes(into) - before
 	case left.leaf != nil:
 		t.joinLeaves(left, right.leaf)
@@ -66,7 +67,7 @@ func (t *Tree) joinNext(b *branch, i int) {
 
 // joinLeaves appends the entries of a leaf to the one before it.
 func (t *Tree) joinLeaves(c *child, next *leaf) {
-	l := t.ownLeaf(c, next.whole())
+	l := t.ownLeaf(c)
 	t.bytes -= l.bytes()
 	for i := range int(next.n) {
 		t.key = next.appendKey(t.key[:0], i)

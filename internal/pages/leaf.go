@@ -7,24 +7,30 @@ import (
 	"unsafe"
 )
 
-// leaf is entries in order, in one piece of memory:
+// leaf is entries in order, in two pieces of memory:
 //
-//	prefix   common to all keys
-//	slots    8 bytes each: the first 4 bytes of the key behind the prefix, a
-//	         big endian number, zeros if it is shorter; and where the cell
-//	         begins, counted from the page's end, so that a page can grow
-//	free
-//	cells    in no order: length of the key behind the prefix, twice the
-//	         length of the value (one more if there is a blob), the key
-//	         behind those 4 bytes, the value, the number of the blob
+//	index  prefix, common to all keys; then slots, 8 bytes each: the first 4
+//	       bytes of the key behind the prefix, a big endian number, zeros if it
+//	       is shorter; and where the cell begins
+//	cells  one appended to the other, in no order: length of the key behind the
+//	       prefix, twice the length of the value (one more if there is a
+//	       blob), the key behind those 4 bytes, the value, the number of the
+//	       blob
+//
+// A copy of a leaf has an index of its own and shares the cells: what it adds
+// to them is behind everything that others see, and only one of all that share
+// them gets any piece of the room, see take. So a change copies a quarter of the
+// leaf. A cell that others may see is never written to.
 type leaf struct {
 	gen    uint64
-	page   []byte
-	blobs  [][]byte // those of dead cells are nil
+	index  []byte
+	cells  []byte
+	taken  *atomic.Int32 // how much of the room for cells has been taken
+	blobs  [][]byte      // those of dead cells are nil
 	n      int32
 	prefix int32       // its length
-	cells  int32       // bytes that cells take, dead ones included
 	dead   int32       // bytes of cells that no slot leads to
+	own    int32       // cells from here on are this leaf's alone
 	used   atomic.Bool // since the clock's hand came by
 }
 
@@ -32,7 +38,7 @@ const (
 	slotBytes = 8
 	headBytes = 4
 	blobBytes = 4
-	leastPage = 48 // bytes of the smallest page
+	leastPage = 48 // bytes of the smallest piece of memory
 )
 
 // cell is an entry as the page has it.
@@ -46,23 +52,21 @@ type cell struct {
 
 func (l *leaf) slot(i int) []byte {
 	at := int(l.prefix) + i*slotBytes
-	return l.page[at : at+slotBytes : at+slotBytes]
+	return l.index[at : at+slotBytes : at+slotBytes]
 }
 
 func (l *leaf) head(i int) uint32 { return binary.LittleEndian.Uint32(l.slot(i)) }
 
-func (l *leaf) place(i int) int {
-	return len(l.page) - int(binary.LittleEndian.Uint32(l.slot(i)[4:]))
-}
+func (l *leaf) place(i int) int { return int(binary.LittleEndian.Uint32(l.slot(i)[4:])) }
 
 func (l *leaf) setSlot(i int, head uint32, place int) {
 	s := l.slot(i)
 	binary.LittleEndian.PutUint32(s, head)
-	binary.LittleEndian.PutUint32(s[4:], uint32(len(l.page)-place))
+	binary.LittleEndian.PutUint32(s[4:], uint32(place))
 }
 
 func (l *leaf) cell(i int) (c cell) {
-	page := l.page[l.place(i):]
+	page := l.cells[l.place(i):]
 	length, a := uvarint(page)
 	value, b := uvarint(page[a:])
 	at := a + b
@@ -125,7 +129,7 @@ func (l *leaf) entry(room []byte, i int) (key []byte, v Value) {
 // appendKey appends the key of an entry.
 func (l *leaf) appendKey(dst []byte, i int) []byte {
 	c := l.cell(i)
-	dst = append(dst, l.page[:l.prefix]...)
+	dst = append(dst, l.index[:l.prefix]...)
 	var head [headBytes]byte
 	binary.BigEndian.PutUint32(head[:], l.head(i))
 	dst = append(dst, head[:min(c.length, headBytes)]...)
@@ -151,7 +155,7 @@ func (l *leaf) search(key string) (i int, found bool) {
 	if l.n == 0 {
 		return 0, false
 	}
-	if prefix := l.page[:l.prefix]; !hasPrefix(key, prefix) {
+	if prefix := l.index[:l.prefix]; !hasPrefix(key, prefix) {
 		if key < string(prefix) {
 			return 0, false
 		}
@@ -196,25 +200,21 @@ func (l *leaf) compareTail(i int, rest string) int {
 	return strings.Compare(unsafe.String(unsafe.SliceData(c.rest), len(c.rest)), rest[headBytes:])
 }
 
-// fill is the bytes of the page that are in use.
+// fill is the bytes that the entries need.
 func (l *leaf) fill() int {
-	return int(l.prefix) + int(l.n)*slotBytes + int(l.cells-l.dead)
+	return int(l.prefix) + int(l.n)*slotBytes + len(l.cells) - int(l.dead)
 }
 
-func (l *leaf) free() int {
-	return len(l.page) - int(l.prefix) - int(l.n)*slotBytes - int(l.cells)
-}
-
-// bytes is the memory that the leaf takes.
+// bytes is the memory that the leaf takes. What it shares counts.
 func (l *leaf) bytes() int64 {
-	n := int64(leafOverhead + cap(l.page) + cap(l.blobs)*sliceBytes)
+	n := int64(leafOverhead + cap(l.index) + cap(l.cells) + cap(l.blobs)*sliceBytes)
 	for _, blob := range l.blobs {
 		n += int64(cap(blob))
 	}
 	return n
 }
 
-// room is a page of at least n bytes, as large as memory for it is.
+// room is memory for at least n bytes, as large as what is to be had for it.
 func room(n int) []byte {
 	page := append([]byte(nil), make([]byte, max(n, leastPage))...)
 	return page[:cap(page)]
@@ -238,8 +238,8 @@ func cellBytes(length, value int, blob bool) int {
 // share is written out in every cell.
 func (l *leaf) need(key string, v Value) int {
 	n := slotBytes + l.cellBytes(key, v)
-	if l.n > 0 && !hasPrefix(key, l.page[:l.prefix]) {
-		n += int(l.n) * (int(l.prefix) - shared(key, string(l.page[:l.prefix])))
+	if l.n > 0 && !hasPrefix(key, l.index[:l.prefix]) {
+		n += int(l.n) * (int(l.prefix) - shared(key, string(l.index[:l.prefix])))
 	}
 	return n
 }
@@ -256,29 +256,63 @@ func shared(a, b string) int {
 // insert puts an entry at i, where search says that it would be. The leaf
 // must be the caller's.
 func (l *leaf) insert(i int, key string, v Value) {
-	if l.n > 0 && !hasPrefix(key, l.page[:l.prefix]) {
-		l.rebuild(0, int(l.n), shared(key, string(l.page[:l.prefix])), l.cellBytes(key, v)+2*slotBytes)
+	if l.n > 0 && !hasPrefix(key, l.index[:l.prefix]) {
+		l.rebuild(0, int(l.n), shared(key, string(l.index[:l.prefix])), l.cellBytes(key, v))
 	}
 	if l.n == 0 {
-		l.prefix, l.cells, l.dead, l.blobs = 0, 0, 0, nil
+		l.index, l.cells, l.taken, l.blobs, l.prefix, l.dead, l.own = nil, nil, nil, nil, 0, 0, 0
 	}
-	size := l.cellBytes(key, v)
-	if l.free() < size+slotBytes {
-		l.grow(key, size+slotBytes)
-		size = l.cellBytes(key, v)
-	}
+	place := l.claim(key, v)
 	l.n++
+	l.stretch(int(l.prefix) + int(l.n)*slotBytes)
 	from := int(l.prefix) + i*slotBytes
-	copy(l.page[from+slotBytes:int(l.prefix)+int(l.n)*slotBytes], l.page[from:])
-	place := len(l.page) - int(l.cells) - size
-	l.cells += int32(size)
+	copy(l.index[from+slotBytes:], l.index[from:])
 	write(l, i, place, key[l.prefix:], v)
 }
 
-// write writes a cell of which the size is known, and its slot. rest is the key
+// claim takes room for the cell of a new entry. The prefix may be another one
+// afterwards.
+func (l *leaf) claim(key string, v Value) int {
+	place, ok := l.take(l.cellBytes(key, v))
+	if !ok {
+		l.grow(key, l.cellBytes(key, v))
+		place, _ = l.take(l.cellBytes(key, v))
+	}
+	return place
+}
+
+// stretch makes the index n bytes long.
+func (l *leaf) stretch(n int) {
+	if n > cap(l.index) {
+		index := room(n + n/8)
+		copy(index, l.index)
+		l.index = index
+	}
+	l.index = l.index[:n]
+}
+
+// take takes room for a cell, behind all that whoever shares the cells sees. It
+// fails if there is none, or if another one that shares them has taken it.
+func (l *leaf) take(n int) (place int, ok bool) {
+	at := len(l.cells)
+	if at+n > cap(l.cells) || !l.taken.CompareAndSwap(int32(at), int32(at+n)) {
+		return 0, false
+	}
+	l.cells = l.cells[:at+n]
+	return at, true
+}
+
+// setCells makes a piece of memory that nobody else has the leaf's cells, of
+// which n bytes are written.
+func (l *leaf) setCells(page []byte, n int) {
+	l.cells, l.taken, l.own = page[:n], new(atomic.Int32), 0
+	l.taken.Store(int32(n))
+}
+
+// write writes a cell for which room was taken, and its slot. rest is the key
 // behind the prefix.
 func write[K string | []byte](l *leaf, i, place int, rest K, v Value) {
-	cell := l.page[place:place]
+	cell := l.cells[place:place]
 	cell = binary.AppendUvarint(cell, uint64(len(rest)))
 	twice := uint64(len(v.Bytes)) * 2
 	if v.Blob != nil {
@@ -300,19 +334,18 @@ func write[K string | []byte](l *leaf, i, place int, rest K, v Value) {
 func (l *leaf) replace(i int, key string, v Value) {
 	old := l.cell(i)
 	size := l.cellBytes(key, v)
-	if old.size != size && l.free() < size {
-		l.remove(i)
-		l.insert(i, key, v)
-		return
+	place := l.place(i)
+	if old.size != size || place < int(l.own) {
+		var ok bool
+		if place, ok = l.take(size); !ok {
+			l.remove(i)
+			l.insert(i, key, v)
+			return
+		}
+		l.dead += int32(old.size)
 	}
 	if old.blob > 0 {
 		l.blobs[old.blob-1] = nil
-	}
-	place := l.place(i)
-	if old.size != size {
-		l.dead += int32(old.size)
-		l.cells += int32(size)
-		place = len(l.page) - int(l.cells)
 	}
 	write(l, i, place, key[l.prefix:], v)
 }
@@ -325,73 +358,93 @@ func (l *leaf) remove(i int) {
 	}
 	l.dead += int32(c.size)
 	from := int(l.prefix) + i*slotBytes
-	copy(l.page[from:], l.page[from+slotBytes:int(l.prefix)+int(l.n)*slotBytes])
+	copy(l.index[from:], l.index[from+slotBytes:])
 	l.n--
+	l.index = l.index[:int(l.prefix)+int(l.n)*slotBytes]
 }
 
-// grow makes room for a key and n more bytes: where dead cells are, if they
-// are an eighth of the page, else in a larger page.
+// grow makes room for a key's cell of n bytes, and for some more: where dead
+// cells are, if they are an eighth, else in a larger piece of memory.
 func (l *leaf) grow(key string, n int) {
-	if int(l.dead)*8 >= len(l.page) || len(l.blobs) > 2*int(l.n)+4 {
-		l.rebuild(0, int(l.n), int(l.prefix), n)
+	spare := spareOf(len(l.cells) + n)
+	if int(l.dead)*8 >= len(l.cells) || len(l.blobs) > 2*int(l.n)+4 {
+		l.rebuild(0, int(l.n), int(l.prefix), n+spare)
 		return
 	}
-	want := l.fill() + int(l.dead) + n
 	longer := l.commonPrefix(0, int(l.n))
 	if longer > 0 {
 		longer = min(longer, shared(key, string(l.appendKey(nil, 0))))
 	}
-	if int(l.n)*(longer-int(l.prefix))*8 > want {
-		l.rebuild(0, int(l.n), longer, n+want/8)
+	if int(l.n)*(longer-int(l.prefix))*8 > l.fill()+n {
+		l.rebuild(0, int(l.n), longer, n+spare)
 		return
 	}
-	l.move(room(want + want/4))
+	page := room(len(l.cells) + n + spare)
+	copy(page, l.cells)
+	l.setCells(page, len(l.cells))
 }
 
-// move puts the leaf into another page.
-func (l *leaf) move(page []byte) {
-	copy(page, l.page[:int(l.prefix)+int(l.n)*slotBytes])
-	copy(page[len(page)-int(l.cells):], l.page[len(l.page)-int(l.cells):])
-	l.page = page
+// spareOf is how much room is kept beside n bytes of cells: an eighth, which a
+// dozen changes fill, and more for what begins to grow.
+func spareOf(n int) int {
+	if n < 1024 {
+		return n / 4
+	}
+	return n / 8
 }
 
-// clone is a copy of the leaf with room for n more bytes.
-func (l *leaf) clone(gen uint64, n int) *leaf {
-	c := &leaf{gen: gen, page: l.page, n: l.n, prefix: l.prefix, cells: l.cells, dead: l.dead}
+// clone is a copy of the leaf that shares its cells.
+func (l *leaf) clone(gen uint64) *leaf {
+	c := &leaf{gen: gen, cells: l.cells, taken: l.taken, n: l.n, prefix: l.prefix, dead: l.dead, own: int32(len(l.cells))}
 	c.used.Store(l.used.Load())
 	if l.blobs != nil {
 		c.blobs = append([][]byte(nil), l.blobs...)
 	}
-	if int(l.dead)*8 >= len(l.page) {
-		c.rebuild(0, int(c.n), int(c.prefix), n)
-		return c
-	}
-	want := l.fill() + int(l.dead) + n
-	c.move(room(want + want/16))
+	index := room(len(l.index) + slotBytes)
+	c.index = index[:copy(index, l.index)]
 	return c
 }
 
 // rebuild writes entries from up to to anew, behind a prefix of some bytes of
-// all their keys, in a page with room for more bytes.
+// all their keys, with room for more bytes of cells.
 func (l *leaf) rebuild(from, to, prefix, more int) {
-	old := &leaf{page: l.page, blobs: l.blobs, n: l.n, prefix: l.prefix}
+	old := &leaf{index: l.index, cells: l.cells, blobs: l.blobs, n: l.n, prefix: l.prefix}
 	longer := int(old.prefix) - prefix
-	size := prefix
+	size := 0
 	for i := from; i < to; i++ {
 		c := old.cell(i)
-		size += slotBytes + cellBytes(c.length+longer, len(c.value), c.blob > 0)
+		size += cellBytes(c.length+longer, len(c.value), c.blob > 0)
 	}
-	l.page, l.n, l.prefix, l.cells, l.dead, l.blobs = room(size+more), 0, int32(prefix), 0, 0, nil
+	l.index = room(prefix + (to-from)*slotBytes)[:prefix+(to-from)*slotBytes]
+	l.setCells(room(size+more), size)
+	l.n, l.prefix, l.dead, l.blobs = int32(to-from), int32(prefix), 0, nil
+	if longer == 0 && old.blobs == nil {
+		l.copyCells(old, from, to)
+		return
+	}
 	var key []byte
+	place := 0
 	for i := from; i < to; i++ {
 		key = old.appendKey(key[:0], i)
 		if i == from {
-			copy(l.page, key[:prefix])
+			copy(l.index, key[:prefix])
 		}
 		v, rest := old.value(i), key[prefix:]
-		l.cells += int32(cellBytes(len(rest), len(v.Bytes), v.Blob != nil))
-		l.n++
-		write(l, i-from, len(l.page)-int(l.cells), rest, v)
+		write(l, i-from, place, rest, v)
+		place += cellBytes(len(rest), len(v.Bytes), v.Blob != nil)
+	}
+}
+
+// copyCells is the end of rebuild where the cells stay what they are.
+func (l *leaf) copyCells(old *leaf, from, to int) {
+	copy(l.index, old.index[:old.prefix])
+	place := 0
+	for i := from; i < to; i++ {
+		at := old.place(i)
+		size := old.cell(i).size
+		copy(l.cells[place:], old.cells[at:at+size])
+		l.setSlot(i-from, old.head(i), place)
+		place += size
 	}
 }
 

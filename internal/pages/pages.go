@@ -1,12 +1,13 @@
 // Package pages keeps an ordered map of byte keys to small values in pages
 // that hold no pointers.
 //
-// A [Tree] is a B-tree whose leaves are single allocations of bytes, which the
-// garbage collector does not look into, and whose branches know how many
-// entries are below each child: an entry's rank, and the entry of a rank, are
-// one descent. A snapshot costs nothing: what it shares is copied before it is
-// changed, once per snapshot. What nothing leads to any more is freed by the
-// collector, so that no reader has to say when it is done.
+// A [Tree] is a B-tree whose leaves are two pieces of bytes, which the garbage
+// collector does not look into, and whose branches know how many entries are
+// below each child: an entry's rank, and the entry of a rank, are one descent.
+// A snapshot costs nothing: what it shares is copied before it is changed, once
+// per snapshot, but for the cells of a leaf, which are only added to. What
+// nothing leads to any more is freed by the collector, so that no reader has to
+// say when it is done.
 //
 // A leaf may be absent: its count stays, and its entries are read from
 // elsewhere when they are asked for. An operation that needs an absent leaf
@@ -27,7 +28,7 @@ import (
 // the tree has counted.
 var ErrCount = errors.New("pages: wrong number of entries")
 
-// Sizes, unless a test says otherwise. Random changes copy a leaf each, so a leaf is small; a branch is read
+// Sizes, unless a test says otherwise. Random changes copy a leaf's index each, so a leaf is small; a branch is read
 // for each descent and copied once for each snapshot.
 const (
 	PageBytes = 4096 // a leaf is split when it would be larger
@@ -36,8 +37,8 @@ const (
 
 // What nodes cost beside what they hold, with the rounding of allocations.
 const (
-	leafOverhead   = 96
-	branchOverhead = 48
+	leafOverhead   = 128
+	branchOverhead = 96
 	childBytes     = 48
 	sliceBytes     = 24
 )
@@ -96,25 +97,6 @@ type child struct {
 
 // absent says that the child stands for a leaf that is elsewhere.
 func (c *child) absent() bool { return c.kids == nil && c.leaf == nil && c.count > 0 }
-
-type branch struct {
-	gen  uint64
-	kids []child
-}
-
-// find is the child that a key belongs to.
-func (b *branch) find(key string) int {
-	low, high := 1, len(b.kids)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if b.kids[middle].sep <= key {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low - 1
-}
 
 // Len is the number of entries.
 func (t *Tree) Len() int { return t.root.count }
@@ -176,25 +158,3 @@ func limitOf(page int) int { return max(4, fanout*page/PageBytes) }
 
 // New is an empty tree with leaves of a size; 0 is PageBytes.
 func New(page int) *Tree { return &Tree{page: page} }
-
-// ownBranch makes the child's branch one that may be changed.
-func (t *Tree) ownBranch(c *child) *branch {
-	if c.kids.gen != t.gen {
-		kids := make([]child, len(c.kids.kids), min(len(c.kids.kids)+2, t.limit+1))
-		copy(kids, c.kids.kids)
-		t.bytes -= branchBytes(c.kids)
-		c.kids = &branch{gen: t.gen, kids: kids}
-		t.bytes += branchBytes(c.kids)
-	}
-	return c.kids
-}
-
-// branchBytes is what a branch takes, without what is below it. A separator is
-// counted where it stands.
-func branchBytes(b *branch) int64 {
-	n := int64(branchOverhead + cap(b.kids)*childBytes)
-	for i := range b.kids {
-		n += int64(len(b.kids[i].sep))
-	}
-	return n
-}

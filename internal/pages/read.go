@@ -108,15 +108,26 @@ func (t *Tree) Rank(key string) (rank int, found bool, gap *Gap) {
 
 // At is the entry of a rank, which must be below Len.
 func (t *Tree) At(rank int) (key []byte, v Value, gap *Gap) {
-	c, e := &t.root, edges{}
-	for left := rank; ; {
-		if c.kids == nil {
-			if c.leaf == nil {
-				return nil, v, e.gap(c)
-			}
-			c.leaf.touch()
-			return c.leaf.appendKey(nil, left), c.leaf.value(left), nil
+	c, left := &t.root, rank
+	for c.kids != nil {
+		kids, i := c.kids.kids, 0
+		for left >= kids[i].count {
+			left -= kids[i].count
+			i++
 		}
+		c = &kids[i]
+	}
+	if c.leaf == nil {
+		return nil, v, t.gapOf(rank)
+	}
+	c.leaf.touch()
+	return c.leaf.appendKey(nil, left), c.leaf.value(left), nil
+}
+
+// gapOf is the leaf of a rank, which is absent.
+func (t *Tree) gapOf(rank int) *Gap {
+	c, e := &t.root, edges{}
+	for left := rank; c.kids != nil; {
 		i := 0
 		for left >= c.kids.kids[i].count {
 			left -= c.kids.kids[i].count
@@ -124,6 +135,7 @@ func (t *Tree) At(rank int) (key []byte, v Value, gap *Gap) {
 		}
 		e, c = e.into(c.kids, i), &c.kids.kids[i]
 	}
+	return e.gap(c)
 }
 
 // Ascend visits the entries with keys at or after from until visit says
@@ -199,7 +211,7 @@ func (w *walk) upLeaf(l *leaf, from string) bool {
 	if from != "" {
 		first, _ = l.search(from)
 	}
-	prefix := append(w.key[:0], l.page[:l.prefix]...)
+	prefix := append(w.key[:0], l.index[:l.prefix]...)
 	for i := first; i < int(l.n); i++ {
 		key, v := l.entry(prefix, i)
 		if !w.visit(key, v) {
@@ -256,7 +268,7 @@ func (w *walk) downLeaf(l *leaf, from Bound) bool {
 			i--
 		}
 	}
-	prefix := append(w.key[:0], l.page[:l.prefix]...)
+	prefix := append(w.key[:0], l.index[:l.prefix]...)
 	for ; i >= 0; i-- {
 		key, v := l.entry(prefix, i)
 		if !w.visit(key, v) {
