@@ -200,7 +200,7 @@ func loadRange(h *Head, t *index.Table, k rangeKey, counted bool) (*warmRange, e
 func applyStaged(h *Head, undos []undo, s *warmRange, t *index.Table, l *layer) []undo {
 	for _, e := range l.entries {
 		if e.Index == s.key.index && strings.HasPrefix(e.Key, s.key.prefix) {
-			undos = append(undos, s.stage(e, h.stagedVersion(t, e.Document(), e.TS), nil))
+			undos = append(undos, s.stage(h.staged.room[:], e, h.stagedVersion(t, e.Document(), e.TS), nil))
 		}
 	}
 	return undos

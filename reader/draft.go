@@ -104,7 +104,7 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 	if doc.Deleted && (old == nil || old.Deleted) {
 		return false, nil
 	}
-	row := new(schema.Row)
+	row := s.newRow()
 	*row = doc
 	row.Table, row.ID, row.Prev = d.table.ID, d.id, 0
 	again := false // this transaction has written the document before

@@ -175,3 +175,12 @@ func appendElementID(dst, key []byte, v pages.Value) []byte {
 	dst = append(dst, v.Bytes[n+m:]...)
 	return append(dst, key[len(key)-int(back):]...)
 }
+
+// leadsTo says whether an element of a declared index leads to an id.
+func leadsTo(key string, v pages.Value, id string) bool {
+	front, n := binary.Uvarint(v.Bytes)
+	back, m := binary.Uvarint(v.Bytes[n:])
+	middle := v.Bytes[n+m:]
+	i, j := int(front), int(front)+len(middle)
+	return len(id) == j+int(back) && id[:i] == key[:i] && id[i:j] == string(middle) && id[j:] == key[len(key)-int(back):]
+}

@@ -292,11 +292,10 @@ func showLoaded(h *Head) {
 
 // stage applies a staged entry to work, and returns how to undo it. row is the
 // document's newest version, and old the one before the entry, which may be
-// nil where the leaf is here.
-func (s *warmRange) stage(e schema.Entry, row, old *schema.Row) undo {
+// nil where the leaf is here. The element is made in room.
+func (s *warmRange) stage(room []byte, e schema.Entry, row, old *schema.Row) undo {
 	s.touched = true
 	s.work.Stamp(int64(e.TS))
-	var room [64]byte
 	if e.Deleted {
 		return s.remove(e, old)
 	}
@@ -328,7 +327,7 @@ func (s *warmRange) remove(e schema.Entry, old *schema.Row) undo {
 	switch {
 	case !ok:
 		return s.adjust(e, old)
-	case had && e.Index.Number() > 0 && string(appendElementID(nil, []byte(e.Key), before)) != e.ID:
+	case had && e.Index.Number() > 0 && !leadsTo(e.Key, before, e.ID):
 		s.work.Set(e.Key, before)
 	case had:
 		u.by = -1

@@ -24,11 +24,27 @@ type staged struct {
 	grown   []grown // to be read before the next transaction
 	view    *View   // what transactions read through; its session is open while they run
 	deriver index.Deriver
-	olds    olds // what drafts have looked up
+	olds    olds         // what drafts have looked up
+	rows    []schema.Row // a piece of memory for rows
+	room    [64]byte     // for an element that is being made
 }
 
 func (s *staged) running() *layer { return &s.layers[s.now] }
 func (s *staged) sealed() *layer  { return &s.layers[1-s.now] }
+
+// rowsTogether is how many rows are allocated at once: those of a group are
+// forgotten together.
+const rowsTogether = 32
+
+// newRow is memory for a row that will be staged.
+func (s *staged) newRow() *schema.Row {
+	if len(s.rows) == 0 {
+		s.rows = make([]schema.Row, rowsTogether)
+	}
+	row := &s.rows[0]
+	s.rows = s.rows[1:]
+	return row
+}
 
 // newest is the newest staged version of a document, nil if there is none.
 func (s *staged) newest(hash uint32, t schema.TableID, id string) *schema.Row {
@@ -99,7 +115,7 @@ func (h *Head) stageRanges(t *index.Table, row, old *schema.Row, entries []schem
 			continue
 		}
 		l := h.staged.running()
-		u := s.stage(e, row, old)
+		u := s.stage(h.staged.room[:], e, row, old)
 		l.undos = append(l.undos, u)
 		if e.Index.Number() == 0 {
 			held = !u.blind

@@ -253,12 +253,14 @@ func PrefixLen(key string, n int) (length int, ok bool) {
 
 // PrefixEnd is the smallest key behind every key that begins with prefix; nil
 // if there is none, which is so when prefix is empty or all FF.
-func PrefixEnd(prefix []byte) []byte {
+func PrefixEnd(prefix []byte) []byte { return RaiseToEnd(bytes.Clone(prefix)) }
+
+// RaiseToEnd is PrefixEnd in the memory of the prefix, which it writes over.
+func RaiseToEnd(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] != 0xff {
-			end := bytes.Clone(prefix[:i+1])
-			end[i]++
-			return end
+			prefix[i]++
+			return prefix[:i+1]
 		}
 	}
 	return nil

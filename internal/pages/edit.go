@@ -10,7 +10,7 @@ type change struct {
 	entries []child // installing: the leaves that take its place
 
 	found bool  // setting, deleting: the key was there
-	old   Value // then, a copy of what stood there
+	old   Value // then, what stood there, in memory that does not change
 	gap   bool  // the leaf is absent, nothing is done
 }
 
@@ -31,16 +31,16 @@ func (s side) into(b *branch, i int) side {
 	return side{s.first && i == 0, s.last && i == len(b.kids)-1}
 }
 
-// Set puts a value under a key; had says that there was one before, which old
-// is a copy of. If the leaf is absent nothing is done, and ok is false.
+// Set puts a value under a key; had says that there was one before, old, which
+// stays as it is. If the leaf is absent nothing is done, and ok is false.
 func (t *Tree) Set(key string, v Value) (old Value, had, ok bool) {
 	ch := change{kind: setting, key: key, v: v}
 	t.apply(&ch)
 	return ch.old, ch.found, !ch.gap
 }
 
-// Delete takes a key out; had says that it was there, and led to old. If the
-// leaf is absent nothing is done, and ok is false.
+// Delete takes a key out; had says that it was there, and led to old, which
+// stays as it is. If the leaf is absent nothing is done, and ok is false.
 func (t *Tree) Delete(key string) (old Value, had, ok bool) {
 	ch := change{kind: deleting, key: key}
 	t.apply(&ch)
@@ -233,7 +233,7 @@ func (t *Tree) editLeaf(c *child, ch *change, s side) (more []child) {
 	case c.leaf != nil:
 		i, found := c.leaf.search(ch.key)
 		if ch.found = found; found {
-			ch.old = c.leaf.value(i).clone()
+			ch.old = c.leaf.value(i)
 			l := t.ownLeaf(c)
 			t.bytes -= l.bytes()
 			l.remove(i)
@@ -290,7 +290,9 @@ func (t *Tree) set(c *child, ch *change, s side) (more []child) {
 	ch.found = found
 	need := c.leaf.need(ch.key, ch.v)
 	if found {
-		ch.old = c.leaf.value(i).clone()
+		if ch.old = c.leaf.value(i); c.leaf.gen == t.gen && c.leaf.inPlace(i, ch.key, ch.v) {
+			ch.old = ch.old.clone()
+		}
 		need = c.leaf.cellBytes(ch.key, ch.v) - c.leaf.cell(i).size
 	}
 	if c.leaf.n > 0 && c.leaf.fill()+need > t.page && (!found || c.leaf.n > 1) {

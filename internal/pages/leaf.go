@@ -129,6 +129,9 @@ func (l *leaf) entry(room []byte, i int) (key []byte, v Value) {
 // appendKey appends the key of an entry.
 func (l *leaf) appendKey(dst []byte, i int) []byte {
 	c := l.cell(i)
+	if n := len(dst) + int(l.prefix) + c.length; n > cap(dst) {
+		dst = append(make([]byte, 0, n), dst...)
+	}
 	dst = append(dst, l.index[:l.prefix]...)
 	var head [headBytes]byte
 	binary.BigEndian.PutUint32(head[:], l.head(i))
@@ -330,12 +333,17 @@ func write[K string | []byte](l *leaf, i, place int, rest K, v Value) {
 	l.setSlot(i, headOf(rest), place)
 }
 
+// inPlace says that replace would write over the value at i.
+func (l *leaf) inPlace(i int, key string, v Value) bool {
+	return l.place(i) >= int(l.own) && l.cell(i).size == l.cellBytes(key, v)
+}
+
 // replace changes the value at i.
 func (l *leaf) replace(i int, key string, v Value) {
 	old := l.cell(i)
 	size := l.cellBytes(key, v)
 	place := l.place(i)
-	if old.size != size || place < int(l.own) {
+	if !l.inPlace(i, key, v) {
 		var ok bool
 		if place, ok = l.take(size); !ok {
 			l.remove(i)

@@ -44,14 +44,15 @@ func ParseZSetEnds(k *KeyDoc) (e ZSetEnds, err error) {
 	return e, nil
 }
 
-// note is the note that ParseZSetEnds reads; nil if the ends are not known.
-func (e *ZSetEnds) note() []byte {
+// note is the note that ParseZSetEnds reads, appended to dst; nil if the ends
+// are not known.
+func (e *ZSetEnds) note(dst []byte) []byte {
 	if !e.Known {
 		return nil
 	}
-	b := append(make([]byte, 0, 5+len(e.Low)+len(e.High)), 0x92)
-	b = append(pack.AppendBinHeader(b, len(e.Low)), e.Low...)
-	return append(pack.AppendBinHeader(b, len(e.High)), e.High...)
+	dst = append(dst, 0x92)
+	dst = append(pack.AppendBinHeader(dst, len(e.Low)), e.Low...)
+	return append(pack.AppendBinHeader(dst, len(e.High)), e.High...)
 }
 
 // ZSetEdit changes a sorted set: put and drop members, then finish, which
@@ -136,14 +137,15 @@ func (e *ZSetEdit) place(id []byte, score float64) []byte {
 	return e.V.Keep(appendPlace(e.V.Room(), score, id[prefix:]))
 }
 
-// addPlace moves the ends apart so that a place lies between them.
+// addPlace moves the ends apart so that a place, which lasts as long as the
+// edit, lies between them.
 func (e *ZSetEdit) addPlace(place []byte) {
 	place = cutPlace(place)
 	if e.ends.Low != nil && bytes.Compare(place, e.ends.Low) < 0 {
-		e.ends.Low, e.lowGone = bytes.Clone(place), false
+		e.ends.Low, e.lowGone = place, false
 	}
 	if e.ends.High != nil && bytes.Compare(place, e.ends.High) > 0 {
-		e.ends.High, e.highGone = bytes.Clone(place), false
+		e.ends.High, e.highGone = place, false
 	}
 }
 
@@ -160,7 +162,8 @@ func (e *ZSetEdit) dropPlace(place []byte) {
 
 // SetEnd says which member is the first now, or the last.
 func (e *ZSetEdit) SetEnd(m Rated, last bool) {
-	place := cutPlace(appendPlace(nil, m.Score, tuple.AppendString(nil, m.Member)))
+	member := e.V.Keep(tuple.AppendString(e.V.Room(), m.Member))
+	place := cutPlace(e.V.Keep(appendPlace(e.V.Room(), m.Score, member)))
 	if last {
 		e.ends.High, e.highGone = place, false
 	} else {
@@ -180,15 +183,15 @@ func (e *ZSetEdit) Finish() (emptied bool, err error) {
 			return false, err
 		}
 	}
-	k.Value = e.ends.note()
+	k.Value = e.V.Keep(e.ends.note(e.V.Room()))
 	return false, e.V.Write(e.S, *k)
 }
 
 // findEnds looks for the ends that have gone.
 func (e *ZSetEdit) findEnds() error {
 	k := &e.S.Key
-	prefix := AppendUID(make([]byte, 0, maxUIDBytes), k.UID)
-	s := Span{spanOf(prefix, &e.ends), len(prefix)}
+	prefix := e.V.PrefixOf(k.UID)
+	s := Span{spanOf(e.V, prefix, &e.ends), len(prefix)}
 	s.Index, s.Limit = e.V.byScore, 1
 	if _, err := WarmSpan(e.V, k, &s, 1); err != nil {
 		return err
@@ -212,8 +215,8 @@ func (e *ZSetEdit) findEnds() error {
 
 // spanOf is the range of all entries of a sorted set, whose uid is prefix,
 // between its ends as far as they are known.
-func spanOf(prefix []byte, e *ZSetEnds) firn.Range {
-	low := append(bytes.Clone(prefix), e.Low...)
-	high := append(bytes.Clone(prefix), e.High...)
-	return firn.Range{From: low, To: tuple.PrefixEnd(high)}
+func spanOf(v *View, prefix []byte, e *ZSetEnds) firn.Range {
+	low := v.Keep(append(append(v.Room(), prefix...), e.Low...))
+	high := v.Keep(append(append(v.Room(), prefix...), e.High...))
+	return firn.Range{From: low, To: tuple.RaiseToEnd(high)}
 }

@@ -53,6 +53,9 @@ func EachSelected(v *View, k *KeyDoc, sel *Selection, visit func(Rated) error) e
 
 // SelectMembers is each for those that write: a walk ends with the first write.
 func SelectMembers(v *View, k *KeyDoc, sel *Selection) (members []Rated, err error) {
+	if rank, n := RanksOf(sel.First, sel.Last, k.Length); sel.By == ByRank && rank == 0 && n > 0 && n <= SmallZSet {
+		return firstMembers(v, k, n, sel.Reverse)
+	}
 	err = EachSelected(v, k, sel, func(m Rated) error {
 		members = append(members, m)
 		return nil

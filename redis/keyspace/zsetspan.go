@@ -21,8 +21,8 @@ func SpanOfZSet(v *View, k *KeyDoc) (Span, error) {
 	if err != nil {
 		return Span{}, err
 	}
-	prefix := AppendUID(make([]byte, 0, maxUIDBytes), k.UID)
-	s := Span{spanOf(prefix, &ends), len(prefix)}
+	prefix := v.PrefixOf(k.UID)
+	s := Span{spanOf(v, prefix, &ends), len(prefix)}
 	s.Index = v.byScore
 	return s, nil
 }
@@ -120,6 +120,34 @@ func eachByRank(v *View, k *KeyDoc, first, n int64, reverse bool, visit func(Rat
 		err = LengthError(k, first+seen)
 	}
 	return err
+}
+
+// firstMembers is the first n members, which are in the set; with reverse the
+// last.
+func firstMembers(v *View, k *KeyDoc, n int64, reverse bool) ([]Rated, error) {
+	s, err := SpanOfZSet(v, k)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := WarmSpan(v, k, &s, n); err != nil {
+		return nil, err
+	}
+	members := make([]Rated, 0, n)
+	s.Reverse, s.Limit = reverse, int(n)
+	for key, err := range v.R.Keys(s.Range, 0) {
+		if err != nil {
+			return nil, err
+		}
+		m, err := ParseEntry(key, s.uidBytes)
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, m)
+	}
+	if int64(len(members)) != n {
+		return nil, LengthError(k, int64(len(members)))
+	}
+	return members, nil
 }
 
 // walkSpanBack is walk from the other end: for members that are nearer to it.

@@ -258,7 +258,7 @@ func zRemRange(by keyspace.Order) func(*command.Call) error {
 // dropAll removes members that the set has.
 func dropAll(e *keyspace.ZSetEdit, members []keyspace.Rated) error {
 	for _, m := range members {
-		if err := e.Drop([]byte(m.Member), m.Score); err != nil {
+		if err := e.Drop(e.V.Keep(append(e.V.Room(), m.Member...)), m.Score); err != nil {
 			return err
 		}
 	}
