@@ -105,9 +105,51 @@ func (r *held) checked(err error) error {
 	return fmt.Errorf("%w: a range of %s has not as many entries as were counted", schema.ErrCorrupt, r.t.Name)
 }
 
-// readLeaf reads the entries of a gap; ErrCount, bare, if they are not as many
-// as were counted.
-func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pages.Tree, error) {
+// rangesFull says that a leaf that is read now takes the place of another one.
+func (h *Head) rangesFull() bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	spare := h.budget - max(h.docs.bytes(), h.budget/docsShare)
+	most := max(h.budget/rangesShare, spare)
+	return h.ranges.bytes > most-most/rangesFullShare
+}
+
+// rangesFullShare: of their part of the budget, ranges that are full leave at
+// most one part in so many. They are evicted by whole leaves.
+const rangesFullShare = 16
+
+// atCold is the i-th entry of a gap, and nothing else of it: where memory is
+// full and one entry is wanted of each of many leaves, to read them whole would
+// push out others as good. It is read from the end that is nearer.
+func (r *held) atCold(g *pages.Gap, i int) (key []byte, v pages.Value, err error) {
+	if r.view.hot {
+		return nil, v, ErrCold
+	}
+	keys := gapRange(r.key, g)
+	if i >= g.Count/2 {
+		keys.Reverse, i = true, g.Count-1-i
+	}
+	m := r.view.sources(keys, i+1)
+	for c := range m.cursors {
+		m.cursors[c].size = min(i+1, maxChunk)
+	}
+	for ; ; i-- {
+		e, ok, err := m.next()
+		switch {
+		case err != nil:
+			return nil, v, fmt.Errorf("read an entry of a range of %s at %d: %w", r.t.Name, r.view.at, err)
+		case !ok:
+			return nil, v, r.checked(pages.ErrCount)
+		case i == 0 && e.Index.Number() > 0:
+			return []byte(e.Key), idElement(nil, e.Key, e.ID), nil
+		case i == 0:
+			return []byte(e.Key), bareElement(nil, e.TS), nil
+		}
+	}
+}
+
+// gapRange is the keys of a gap.
+func gapRange(k rangeKey, g *pages.Gap) schema.KeyRange {
 	r := index.PrefixRange(k.index, k.prefix)
 	if g.From != "" {
 		r.From = g.From
@@ -115,6 +157,13 @@ func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pa
 	if g.To != "" {
 		r.To = g.To
 	}
+	return r
+}
+
+// readLeaf reads the entries of a gap; ErrCount, bare, if they are not as many
+// as were counted.
+func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pages.Tree, error) {
+	r := gapRange(k, g)
 	b := pages.Builder{Page: v.head.pageBytes}
 	m := walking(v, r, chunkFor(g.Count))
 	for {
@@ -192,6 +241,9 @@ func (r *held) at(rank int) (key []byte, v pages.Value, err error) {
 		key, v, gap := r.tree.At(rank)
 		if gap == nil {
 			return key, v, nil
+		}
+		if r.view.tx && r.warm != nil && r.view.head.rangesFull() {
+			return r.atCold(gap, rank-gap.Before)
 		}
 		leaf, err := r.leaf(gap, !full)
 		if err == errRetry {
