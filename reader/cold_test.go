@@ -18,9 +18,8 @@ func TestEntriesOfFullRangesAreReadAlone(t *testing.T) {
 		id     schema.IndexID
 		prefix string
 	}{{schema.ByID(things.ID), group("g")}, {schema.Index(things.ID, 1), group("v")}} {
-		g := newRig(t, 48<<10)
-		g.head.pageBytes = 512
-		const n = 1500
+		g := newRig(t, 64<<10)
+		const n = 4000
 		var want []string
 		for i := range n {
 			g.put(things, thing("g", i), "v")
@@ -73,6 +72,17 @@ func TestEntriesOfFullRangesAreReadAlone(t *testing.T) {
 			if rng.IntN(10) == 0 {
 				g.merge(-1)
 			}
+		}
+		entries, gaps := 0, map[string]bool{}
+		s := g.head.ranges.byKey[rangeKey{x.id, x.prefix}]
+		for _, key := range want {
+			if gap := s.work.AbsentAt(key); gap != nil {
+				gaps[gap.From] = true
+				entries++
+			}
+		}
+		if mean := entries / max(len(gaps), 1); mean > 100 || mean == 0 { // a leaf has some 140
+			t.Errorf("index %d: %d entries in a gap, want it cut by what was read", x.id.Number(), mean)
 		}
 		if cold < 100 {
 			t.Errorf("index %d: %d entries were read alone, want more than 100", x.id.Number(), cold)

@@ -120,12 +120,14 @@ const rangesFullShare = 16
 
 // atCold is the i-th entry of a gap, and nothing else of it: where memory is
 // full and one entry is wanted of each of many leaves, to read them whole would
-// push out others as good. It is read from the end that is nearer.
+// push out others as good. It is read from the end that is nearer, and the gap
+// is cut there, so that the next entry of it is nearer.
 func (r *held) atCold(g *pages.Gap, i int) (key []byte, v pages.Value, err error) {
 	if r.view.hot {
 		return nil, v, ErrCold
 	}
 	keys := gapRange(r.key, g)
+	rank := i
 	if i >= g.Count/2 {
 		keys.Reverse, i = true, g.Count-1-i
 	}
@@ -133,18 +135,40 @@ func (r *held) atCold(g *pages.Gap, i int) (key []byte, v pages.Value, err error
 	for c := range m.cursors {
 		m.cursors[c].size = min(i+1, maxChunk)
 	}
-	for ; ; i-- {
-		e, ok, err := m.next()
+	e, before, err := m.skip(i)
+	switch {
+	case err == errFew:
+		return nil, v, r.checked(pages.ErrCount)
+	case err != nil:
+		return nil, v, fmt.Errorf("read an entry of a range of %s at %d: %w", r.t.Name, r.view.at, err)
+	case i == 0 || r.apart:
+	case keys.Reverse:
+		r.warm.work.Cut(pages.Separator(e.Key, before), rank+1)
+	default:
+		r.warm.work.Cut(pages.Separator(before, e.Key), rank)
+	}
+	if e.Index.Number() > 0 {
+		return []byte(e.Key), idElement(nil, e.Key, e.ID), nil
+	}
+	return []byte(e.Key), bareElement(nil, e.TS), nil
+}
+
+// errFew says that there are not as many entries as were to be skipped.
+var errFew = errors.New("few")
+
+// skip is the entry behind the next n, and the key before it, if n is not 0.
+func (m *merge) skip(n int) (e schema.Entry, before string, err error) {
+	for ; ; n-- {
+		next, ok, err := m.next()
 		switch {
 		case err != nil:
-			return nil, v, fmt.Errorf("read an entry of a range of %s at %d: %w", r.t.Name, r.view.at, err)
+			return e, before, err
 		case !ok:
-			return nil, v, r.checked(pages.ErrCount)
-		case i == 0 && e.Index.Number() > 0:
-			return []byte(e.Key), idElement(nil, e.Key, e.ID), nil
-		case i == 0:
-			return []byte(e.Key), bareElement(nil, e.TS), nil
+			return e, before, errFew
+		case n == 0:
+			return next, before, nil
 		}
+		before = next.Key
 	}
 }
 

@@ -31,7 +31,7 @@ func (b *Builder) Add(key string, v Value) {
 		b.leaf = &leaf{}
 		sep := b.cut
 		if sep == "" && len(b.done) > 0 {
-			sep = separator(string(b.last), key)
+			sep = Separator(string(b.last), key)
 		}
 		b.begin(child{sep: sep, leaf: b.leaf})
 	}

@@ -6,7 +6,7 @@ type change struct {
 	key     string
 	v       Value
 	by      int     // adjusting: so many entries more
-	count   int     // then, how many the leaf has
+	count   int     // then, how many the leaf has; cutting: how many are before the key
 	entries []child // installing: the leaves that take its place
 
 	found bool  // setting, deleting: the key was there
@@ -21,6 +21,7 @@ const (
 	deleting
 	adjusting
 	installing
+	cutting
 )
 
 // side says whether a child is the first of all at its depth, and the last:
@@ -54,6 +55,14 @@ func (t *Tree) Adjust(key string, n int) (count int, ok bool) {
 	ch := change{kind: adjusting, key: key, by: n}
 	t.apply(&ch)
 	return ch.count, !ch.gap
+}
+
+// Cut counts the absent leaf of a key in two: n entries before the key, and the
+// others from it on. It does nothing where that leaves few in one of them.
+func (t *Tree) Cut(key string, n int) {
+	if gap := t.AbsentAt(key); gap != nil && key > gap.From && n >= fewAbsent && gap.Count-n >= fewAbsent {
+		t.apply(&change{kind: cutting, key: key, count: n})
+	}
 }
 
 // Install puts the entries of an absent leaf in its place. key is any key of
@@ -251,6 +260,10 @@ func (t *Tree) editAbsent(c *child, ch *change) (more []child) {
 		ch.entries[0].sep = c.sep
 		*c = ch.entries[0]
 		return ch.entries[1:]
+	case ch.kind == cutting:
+		more = []child{{sep: ch.key, count: c.count - ch.count, stamp: c.stamp}}
+		c.count = ch.count
+		return more
 	case ch.kind == adjusting && c.count+ch.by >= 0:
 		c.count, c.stamp, t.delta = c.count+ch.by, t.stamp, ch.by
 		ch.count = c.count
@@ -341,12 +354,12 @@ func (t *Tree) splitLeaf(c *child, ch *change, i int, s side) (more []child) {
 	first := string(right.appendKey(nil, 0))
 	last := string(left.appendKey(nil, int(left.n)-1))
 	*c = child{sep: c.sep, leaf: left, count: int(left.n), stamp: t.stamp}
-	return []child{{sep: separator(last, first), leaf: right, count: int(right.n), stamp: t.stamp}}
+	return []child{{sep: Separator(last, first), leaf: right, count: int(right.n), stamp: t.stamp}}
 }
 
-// separator is the shortest key that is after a and not after b, which is
+// Separator is the shortest key that is after a and not after b, which is
 // greater.
-func separator(a, b string) string { return string([]byte(b[:shared(a, b)+1])) }
+func Separator(a, b string) string { return string([]byte(b[:shared(a, b)+1])) }
 
 // middle is where to cut a leaf of more than one entry in two.
 func (l *leaf) middle() int {

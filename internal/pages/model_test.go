@@ -332,6 +332,10 @@ func script(s *subject, rng *rand.Rand, n int) {
 			snapshots = append(snapshots, kept{s.tree.Snapshot(), s.m.clone()})
 		case op < 78:
 			hand, _ = s.tree.Evict(hand, int64(rng.IntN(2000)), nil)
+		case op < 80:
+			if gap := s.tree.AbsentAt(key); gap != nil {
+				s.tree.Cut(key, s.m.rank(key)-gap.Before)
+			}
 		default:
 			s.check(rng, s.tree, key)
 		}

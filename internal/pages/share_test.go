@@ -62,3 +62,29 @@ func TestChangesCopyAQuarterOfALeaf(t *testing.T) {
 		t.Errorf("cells were copied by %d of 20 changes, want at most 5", 20-shared)
 	}
 }
+
+// What is known of an absent leaf's counts makes it two.
+func TestAbsentLeavesAreCut(t *testing.T) {
+	s := &subject{t: t, tree: New(0), m: &model{values: map[string]string{}}}
+	for i := range 60 {
+		s.set(fmt.Sprintf("k%03d", i), "v")
+	}
+	s.tree.EvictAt("")
+	for _, key := range []string{"k000", "k010", "k055"} { // few would be on one side
+		s.tree.Cut(key, s.m.rank(key))
+	}
+	for i := range 140 {
+		s.set(fmt.Sprintf("k%03d", 60+i), "v")
+	}
+	if gap := s.tree.AbsentAt("k100"); gap == nil || gap.Count != 200 {
+		t.Fatalf("before: got %+v, want a gap of 200", gap)
+	}
+	s.tree.Cut("k080", 80)
+	low, high := s.tree.AbsentAt("k079"), s.tree.AbsentAt("k080")
+	if low.Count != 80 || low.To != "k080" || high.Count != 120 || high.From != "k080" || high.Before != 80 {
+		t.Fatalf("behind: got %+v and %+v", low, high)
+	}
+	s.fill(s.tree, high)
+	s.checkAll(s.tree, "k080")
+	account(t, s.tree)
+}
