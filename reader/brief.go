@@ -94,7 +94,7 @@ func (r *held) rankIn(g *pages.Gap, key string) (rank int, err error) {
 
 // atIn is the entry of a rank in a gap.
 func (r *held) atIn(g *pages.Gap, rank int) (e schema.Entry, err error) {
-	part := r.keysOf(g)
+	part, at, before := r.keysOf(g), rank, ""
 	if part.Reverse = rank >= g.Count/2; part.Reverse {
 		rank = g.Count - 1 - rank
 	}
@@ -108,8 +108,23 @@ func (r *held) atIn(g *pages.Gap, rank int) (e schema.Entry, err error) {
 			return e, r.checked(pages.ErrCount)
 		}
 		if rank == 0 {
+			r.cut(part.Reverse, at, before, e.Key)
 			return e, nil
 		}
+		before = e.Key
+	}
+}
+
+// cut makes two gaps of one, in a transaction, between the entry of a rank in
+// it, and the one that was met before that, if there was one: the next question
+// is nearer to an end then.
+func (r *held) cut(reverse bool, rank int, before, key string) {
+	switch {
+	case before == "" || !r.view.tx || r.warm == nil || r.apart:
+	case reverse:
+		r.warm.work.Cut(pages.Separator(key, before), rank+1)
+	default:
+		r.warm.work.Cut(pages.Separator(before, key), rank)
 	}
 }
 

@@ -120,60 +120,24 @@ const rangesFullShare = 16
 
 // atCold is the i-th entry of a gap, and nothing else of it: where memory is
 // full and one entry is wanted of each of many leaves, to read them whole would
-// push out others as good. It is read from the end that is nearer, and the gap
-// is cut there, so that the next entry of it is nearer.
+// push out others as good.
 func (r *held) atCold(g *pages.Gap, i int) (key []byte, v pages.Value, err error) {
 	if r.view.hot {
 		return nil, v, ErrCold
 	}
-	keys := gapRange(r.key, g)
-	rank := i
-	if i >= g.Count/2 {
-		keys.Reverse, i = true, g.Count-1-i
-	}
-	m := r.view.sources(keys, i+1)
-	for c := range m.cursors {
-		m.cursors[c].size = min(i+1, maxChunk)
-	}
-	e, before, err := m.skip(i)
+	e, err := r.atIn(g, i)
 	switch {
-	case err == errFew:
-		return nil, v, r.checked(pages.ErrCount)
 	case err != nil:
-		return nil, v, fmt.Errorf("read an entry of a range of %s at %d: %w", r.t.Name, r.view.at, err)
-	case i == 0 || r.apart:
-	case keys.Reverse:
-		r.warm.work.Cut(pages.Separator(e.Key, before), rank+1)
-	default:
-		r.warm.work.Cut(pages.Separator(before, e.Key), rank)
-	}
-	if e.Index.Number() > 0 {
+		return nil, v, err
+	case e.Index.Number() > 0:
 		return []byte(e.Key), idElement(nil, e.Key, e.ID), nil
 	}
 	return []byte(e.Key), bareElement(nil, e.TS), nil
 }
 
-// errFew says that there are not as many entries as were to be skipped.
-var errFew = errors.New("few")
-
-// skip is the entry behind the next n, and the key before it, if n is not 0.
-func (m *merge) skip(n int) (e schema.Entry, before string, err error) {
-	for ; ; n-- {
-		next, ok, err := m.next()
-		switch {
-		case err != nil:
-			return e, before, err
-		case !ok:
-			return e, before, errFew
-		case n == 0:
-			return next, before, nil
-		}
-		before = next.Key
-	}
-}
-
-// gapRange is the keys of a gap.
-func gapRange(k rangeKey, g *pages.Gap) schema.KeyRange {
+// readLeaf reads the entries of a gap; ErrCount, bare, if they are not as many
+// as were counted.
+func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pages.Tree, error) {
 	r := index.PrefixRange(k.index, k.prefix)
 	if g.From != "" {
 		r.From = g.From
@@ -181,13 +145,6 @@ func gapRange(k rangeKey, g *pages.Gap) schema.KeyRange {
 	if g.To != "" {
 		r.To = g.To
 	}
-	return r
-}
-
-// readLeaf reads the entries of a gap; ErrCount, bare, if they are not as many
-// as were counted.
-func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pages.Tree, error) {
-	r := gapRange(k, g)
 	b := pages.Builder{Page: v.head.pageBytes}
 	m := walking(v, r, chunkFor(g.Count))
 	for {
