@@ -73,19 +73,23 @@ func TestEntriesOfFullRangesAreReadAlone(t *testing.T) {
 				g.merge(-1)
 			}
 		}
-		entries, gaps := 0, map[string]bool{}
-		s := g.head.ranges.byKey[rangeKey{x.id, x.prefix}]
-		for _, key := range want {
-			if gap := s.work.AbsentAt(key); gap != nil {
-				gaps[gap.From] = true
-				entries++
-			}
-		}
-		if mean := entries / max(len(gaps), 1); mean > 100 || mean == 0 { // a leaf has some 140
+		if mean := meanGap(g.head.ranges.byKey[rangeKey{x.id, x.prefix}], want); mean > 100 || mean == 0 { // a leaf has some 140
 			t.Errorf("index %d: %d entries in a gap, want it cut by what was read", x.id.Number(), mean)
 		}
 		if cold < 100 {
 			t.Errorf("index %d: %d entries were read alone, want more than 100", x.id.Number(), cold)
 		}
 	}
+}
+
+// meanGap is how many of a range's keys are in a leaf that is absent, on average.
+func meanGap(s *warmRange, keys []string) int {
+	entries, gaps := 0, map[string]bool{}
+	for _, key := range keys {
+		if gap := s.work.AbsentAt(key); gap != nil {
+			gaps[gap.From] = true
+			entries++
+		}
+	}
+	return entries / max(len(gaps), 1)
 }
