@@ -209,6 +209,9 @@ func (h *Head) publishRow(c *change) {
 func (h *Head) publishLocked(l *layer) {
 	last := l.changes[len(l.changes)-1].row.TS
 	for i := range l.changes {
+		if i%touchMost == 0 {
+			touchChanged(&h.docs, l.changes[i:min(i+touchMost, len(l.changes))])
+		}
 		c := &l.changes[i]
 		if h.budget > 0 && l.find(c.hash, c.row.Table, c.row.ID) == c { // the document's newest
 			h.publishRow(c)
@@ -229,6 +232,19 @@ func (h *Head) publishLocked(l *layer) {
 	}
 	h.newest = last
 	h.shrinkLocked()
+}
+
+// touchChanged is docs.touch for at most touchMost changes that are about to be
+// published, if it is worth it.
+func touchChanged(d *docs, changes []change) {
+	if len(changes) == 1 || d.number < touchLeast {
+		return
+	}
+	var hashes [touchMost]uint32
+	for i := range changes {
+		hashes[i] = changes[i].hash
+	}
+	d.touch(hashes[:len(changes)])
 }
 
 // Abandon forgets everything staged: the sealed group could not be committed,
