@@ -139,6 +139,15 @@ func (r *readAt) GetInto(t *Table, id []byte, into *Document) (*Document, error)
 	return r.view.GetInto(t.def, id, into)
 }
 
+// Touch brings documents into the processor's caches that are about to be read
+// or written, if they are in memory. That changes nothing, and takes a quarter
+// of the time that it takes to look for one after the other.
+func (r *readAt) Touch(t *Table, ids [][]byte) {
+	if usable(r.view, t != nil) == nil {
+		r.view.Touch(t.def, ids)
+	}
+}
+
 // Last implements Reader.
 func (r *readAt) Last(t *Table, id []byte) (*Document, error) {
 	if err := r.mayRead(t, id); err != nil {

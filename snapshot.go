@@ -53,12 +53,3 @@ func (s *Snapshot) Moment() Timestamp {
 // Count leave out; Ordered and Warm, which need a range as a whole, and reads of
 // one document are refused as before.
 func (s *Snapshot) Partial() { s.gate.partial = true }
-
-// Touch brings documents into the processor's caches that are about to be read
-// or written, if they are in memory. That changes nothing, and takes a quarter
-// of the time that it takes to look for one after the other.
-func (s *Snapshot) Touch(t *Table, ids [][]byte) {
-	if usable(s.view, t != nil) == nil {
-		s.own.Touch(t.def, ids)
-	}
-}

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -43,4 +44,27 @@ func TestKeysThatAreLookedAtAhead(t *testing.T) {
 	if len(a.keys) != 1 || a.db != 1 {
 		t.Errorf("of two databases: got %q of %d, want one of 1", a.keys, a.db)
 	}
+}
+
+// TestManyPairsAreStoredInTheirOrder: more than are looked at together, of which
+// the last of a key stays.
+func TestManyPairsAreStoredInTheirOrder(t *testing.T) {
+	o, _ := NewPair(t, firn.Options{})
+	const pairs = 75
+	var command strings.Builder
+	command.WriteString("MSET")
+	for i := range pairs {
+		fmt.Fprintf(&command, " k%d v%d", i%70, i)
+	}
+	o.Run(t, command.String())
+	for i := range 70 {
+		value := fmt.Sprintf("v%d", i)
+		if i+70 < pairs {
+			value = fmt.Sprintf("v%d", i+70)
+		}
+
+		command.Reset()
+		Check(t, fmt.Sprintf("k%d", i), o.Run(t, fmt.Sprintf("GET k%d", i)), fmt.Sprintf("$%d\r\n%s\r\n", len(value), value))
+	}
+	Check(t, "keys", o.Run(t, "DBSIZE"), ":70\r\n")
 }

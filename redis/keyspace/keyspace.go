@@ -162,7 +162,13 @@ func (v *View) OpenIn(db int, key []byte) (Slot, error) {
 	if err != nil {
 		return Slot{}, err
 	}
-	s := Slot{ID: v.keyID(space, key), Name: key, DB: db}
+	return v.openID(v.keyID(space, key), db, key, since)
+}
+
+// openID is OpenIn for a key of which the id is known, and since when the
+// database shows its keyspace.
+func (v *View) openID(id []byte, db int, key []byte, since firn.Timestamp) (Slot, error) {
+	s := Slot{ID: id, Name: key, DB: db}
 	doc, err := edit(v, &s)
 	if err != nil {
 		return s, err
@@ -181,6 +187,41 @@ func (v *View) OpenIn(db int, key []byte) (Slot, error) {
 	s.lapsed = !doc.Deleted && !s.Live
 	number(v, &s, doc, &k)
 	return s, nil
+}
+
+// openTogether is how many keys OpenEach brings into the processor's caches
+// together, before it opens the first of them.
+const openTogether = 32
+
+// OpenEach opens keys one after the other: every second of args, which are keys
+// and values in turn. What visit does with one is done when the next is opened.
+func (v *View) OpenEach(args [][]byte, visit func(s *Slot, value []byte) error) error {
+	space, since, err := v.shownKeyspace(v.DB)
+	if err != nil {
+		return err
+	}
+	var room [openTogether][]byte
+	for len(args) > 0 {
+		some := args[:min(len(args), 2*openTogether)]
+		args = args[len(some):]
+		ids := room[:0]
+		for i := 0; i < len(some); i += 2 {
+			ids = append(ids, v.keyID(space, some[i]))
+		}
+		if v.Tx != nil && len(ids) > 1 {
+			v.Tx.Touch(v.Keys, ids)
+		}
+		for i, id := range ids {
+			s, err := v.openID(id, v.DB, some[2*i], since)
+			if err == nil {
+				err = visit(&s, some[2*i+1])
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // edit is the newest version of a slot's document; nil if there never was one.

@@ -457,16 +457,7 @@ func mSetNX(c *command.Call) error {
 // setPairs stores the arguments as keys and values. Of a key that comes
 // twice, the last value stays.
 func setPairs(c *command.Call) error {
-	for i := 0; i < len(c.Args); i += 2 {
-		s, err := c.Open(c.Args[i])
-		if err != nil {
-			return err
-		}
-		if err := setString(c, &s, c.Args[i+1]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.OpenEach(c.Args, func(s *keyspace.Slot, value []byte) error { return setString(c, s, value) })
 }
 
 func strLen(c *command.Call) error {
