@@ -29,6 +29,7 @@ type Run struct {
 	small  []part
 	large  []part
 	count  int
+	waits  uint64           // a bit for each index that recent has entries of, see bitOf
 	newest schema.Timestamp // of all entries that were ever inserted
 
 	filters []filter         // of the large parts' keys, in their order
@@ -70,6 +71,7 @@ func (r *Run) insert(entries []schema.Entry, again bool) {
 		}
 		r.count++
 		r.recent = append(r.recent, r.slab.record(e))
+		r.waits |= bitOf(e.Index)
 	}
 }
 
@@ -158,7 +160,7 @@ func (r *Run) settleLocked() {
 	}
 	r.latest, r.settled = transaction{}, r.recent[n-1].ts
 	sorted := r.slab.sorted(r.recent)
-	r.recent = r.recent[:0]
+	r.recent, r.waits = r.recent[:0], 0
 	if last := len(r.small) - 1; last >= 0 && len(r.small[last])+n <= fewInPart {
 		r.small[last] = r.slab.mergeTwo(r.small[last], sorted)
 	} else {
@@ -217,6 +219,20 @@ func (s *slab) upTo(p part, e *schema.Entry) int {
 	}
 	from := near / 2
 	return from + s.after(p[from:min(near, len(p))], e)
+}
+
+// bitOf is the bit of an index, which others may share.
+func bitOf(x schema.IndexID) uint64 { return 1 << ((x>>6 ^ x&3) % 64) }
+
+// lockSortedIn is lockSorted for who reads one index. Nothing is sorted if
+// recent has nothing of that: whoever looks now and then for what expires is
+// no reason to sort all that was written since.
+func (r *Run) lockSortedIn(x schema.IndexID, unsorted int) {
+	r.mu.RLock()
+	if r.waits&bitOf(x) != 0 {
+		r.mu.RUnlock()
+		r.lockSorted(unsorted)
+	}
 }
 
 // lockSorted takes the lock for reading, with no more than so many records not

@@ -280,3 +280,32 @@ func TestReplaceLeavesOneEntry(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherIndexIsReadWithoutSorting: what was written to one is no matter for
+// who reads another, until something of that comes.
+func TestAnotherIndexIsReadWithoutSorting(t *testing.T) {
+	r := newRun()
+	written, read := schema.ByID(3), schema.Index(3, 1)
+	const n = 2 * maxUnsorted
+	for i := range n {
+		r.insert([]schema.Entry{{Index: written, TS: schema.Timestamp(i + 1), Key: fmt.Sprint(i)}}, false)
+	}
+	scan := func(x schema.IndexID) int {
+		found, _, _ := r.Scan(nil, schema.KeyRange{Index: x}, schema.MaxTimestamp, n+1)
+		return len(found)
+	}
+	if got := scan(read); got != 0 || len(r.recent) != n {
+		t.Errorf("an empty index: %d entries, and %d of %d wait to be sorted; want 0 and all", got, len(r.recent), n)
+	}
+	r.insert([]schema.Entry{{Index: read, TS: n + 1, Key: "k", ID: "d"}}, false)
+	if got := scan(read); got != 1 || len(r.recent) != 0 {
+		t.Errorf("then: %d entries, and %d wait to be sorted; want 1 and 0", got, len(r.recent))
+	}
+	if got := scan(written); got != n {
+		t.Errorf("the other: %d entries, want %d", got, n)
+	}
+	r.insert([]schema.Entry{{Index: written, TS: n + 2, Key: "k"}}, false)
+	if got := scan(written); got != n+1 {
+		t.Errorf("with another: %d entries, want %d", got, n+1)
+	}
+}

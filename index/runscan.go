@@ -14,7 +14,7 @@ import (
 // key without such an entry is passed over. rest is what is still to scan;
 // done says that nothing is.
 func (r *Run) Scan(dst []schema.Entry, kr schema.KeyRange, at schema.Timestamp, limit int) (entries []schema.Entry, rest schema.KeyRange, done bool) {
-	r.lockSorted(maxUnsorted)
+	r.lockSortedIn(kr.Index, maxUnsorted)
 	defer r.mu.RUnlock()
 	m := newMerging(&r.slab, r.windows(kr), kr.Reverse)
 	var own copies
@@ -78,10 +78,13 @@ func beyond(p part, at int, reverse bool) part {
 	return p[at:]
 }
 
-// recentIn is what lies in a range and is not in a part yet: little, or all
-// would have been sorted. So a transaction that scans and writes by turns does
+// recentIn is what lies in a range and is not in a part yet: nothing of the
+// index, or little, or all would have been sorted. So a transaction that scans and writes by turns does
 // not sort at every turn.
 func (r *Run) recentIn(kr schema.KeyRange) part {
+	if r.waits&bitOf(kr.Index) == 0 {
+		return nil
+	}
 	var found []record
 	for i := range r.recent {
 		if e := &r.recent[i]; e.index == kr.Index && inRange(kr, r.slab.keyOf(e)) {
