@@ -244,18 +244,9 @@ func (q *Sequence) rangeFrom(v *View, position, limit int64, backwards bool) (r 
 	return firn.Range{Index: v.Elements.ByID(), From: ids[:n], To: ids[n:], Reverse: backwards, Limit: int(limit)}, prefix
 }
 
-// EachValue visits the values of n items from a rank on. They are good during the
-// visit. There must be as many, or it ends with ErrDamaged.
-func (q *Sequence) EachValue(v *View, rank, n int64, visit func(value []byte)) error {
-	if q.lookedUp(v, n) {
-		for it, err := range q.Lent(v, rank, n, false) {
-			if err != nil {
-				return err
-			}
-			visit(it.Value)
-		}
-		return nil
-	}
+// WalkValues is Lent for values alone, of items that it would walk over. A visit
+// for each is cheaper than a loop, but for few of them.
+func (q *Sequence) WalkValues(v *View, rank, n int64, visit func(value []byte)) error {
 	from, err := q.PositionOf(v, rank, false)
 	if err != nil {
 		return err
@@ -275,8 +266,8 @@ func (q *Sequence) EachValue(v *View, rank, n int64, visit func(value []byte)) e
 	return nil
 }
 
-// lookedUp says that n items are looked up one by one.
-func (q *Sequence) lookedUp(v *View, n int64) bool {
+// LooksUp says that n items are looked up one by one.
+func (q *Sequence) LooksUp(v *View, n int64) bool {
 	return q.Even() && n <= maxLookUps &&
 		(n <= fewLookUps || v.Tx != nil || !v.R.InMemory(v.Elements.ByID(), v.PrefixOf(q.UID)))
 }
@@ -301,7 +292,7 @@ func (q *Sequence) Lent(v *View, rank, n int64, backwards bool) iter.Seq2[item, 
 
 func (q *Sequence) items(v *View, rank, n int64, backwards, lent bool) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
-		if q.lookedUp(v, n) {
+		if q.LooksUp(v, n) {
 			q.lookUpItems(v, rank, n, backwards, yield)
 			return
 		}

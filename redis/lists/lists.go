@@ -174,7 +174,16 @@ func ReplyListState(v *keyspace.View, w *resp.Writer, k *keyspace.KeyDoc) error 
 // replyItems replies n items from a rank on.
 func replyItems(v *keyspace.View, w *resp.Writer, q *keyspace.Sequence, rank, n int64) error {
 	w.Array(int(n))
-	return q.EachValue(v, rank, n, func(value []byte) { w.Bulk(value) })
+	if !q.LooksUp(v, n) {
+		return q.WalkValues(v, rank, n, func(value []byte) { w.Bulk(value) })
+	}
+	for it, err := range q.Lent(v, rank, n, false) {
+		if err != nil {
+			return err
+		}
+		w.Bulk(it.Value)
+	}
+	return nil
 }
 
 // FindList reads the list at the key that the call names first; ok is false if there is none.
