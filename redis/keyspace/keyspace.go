@@ -162,12 +162,12 @@ func (v *View) OpenIn(db int, key []byte) (Slot, error) {
 	if err != nil {
 		return Slot{}, err
 	}
-	return v.openID(v.keyID(space, key), db, key, since)
+	return openID(v, v.keyID(space, key), db, key, since)
 }
 
 // openID is OpenIn for a key of which the id is known, and since when the
 // database shows its keyspace.
-func (v *View) openID(id []byte, db int, key []byte, since firn.Timestamp) (Slot, error) {
+func openID(v *View, id []byte, db int, key []byte, since firn.Timestamp) (Slot, error) {
 	s := Slot{ID: id, Name: key, DB: db}
 	doc, err := edit(v, &s)
 	if err != nil {
@@ -195,7 +195,7 @@ const openTogether = 32
 
 // OpenEach opens keys one after the other: every second of args, which are keys
 // and values in turn. What visit does with one is done when the next is opened.
-func (v *View) OpenEach(args [][]byte, visit func(s *Slot, value []byte) error) error {
+func OpenEach(v *View, args [][]byte, visit func(s *Slot, value []byte) error) error {
 	space, since, err := v.shownKeyspace(v.DB)
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (v *View) OpenEach(args [][]byte, visit func(s *Slot, value []byte) error) 
 			v.Tx.Touch(v.Keys, ids)
 		}
 		for i, id := range ids {
-			s, err := v.openID(id, v.DB, some[2*i], since)
+			s, err := openID(v, id, v.DB, some[2*i], since)
 			if err == nil {
 				err = visit(&s, some[2*i+1])
 			}

@@ -457,7 +457,7 @@ func mSetNX(c *command.Call) error {
 // setPairs stores the arguments as keys and values. Of a key that comes
 // twice, the last value stays.
 func setPairs(c *command.Call) error {
-	return c.OpenEach(c.Args, func(s *keyspace.Slot, value []byte) error { return setString(c, s, value) })
+	return keyspace.OpenEach(c.View, c.Args, func(s *keyspace.Slot, value []byte) error { return setString(c, s, value) })
 }
 
 func strLen(c *command.Call) error {
