@@ -155,6 +155,7 @@ func TestNobodyHearsOfWhatIsNotCommitted(t *testing.T) {
 	second, _ := groupOf(all[1])
 	s := all[0].session
 	var w *waiter
+	both := make(chan struct{})
 	all[0].submit(t, overlapped{first, func(tx *firn.Tx) {
 		for i := 0; i < second.Len(); i++ {
 			if err := second.Transact(i, tx); err != nil {
@@ -165,6 +166,7 @@ func TestNobodyHearsOfWhatIsNotCommitted(t *testing.T) {
 			t.Errorf("before anything is committed: got %d and %d notes, want some of both", len(s.outbox.notes), len(w.outbox.notes))
 		}
 	}, func() {
+		defer close(both)
 		if len(s.outbox.notes) != 0 || len(w.outbox.notes) == 0 {
 			t.Errorf("the first group is committed: got %d and %d notes left, want the second's", len(s.outbox.notes), len(w.outbox.notes))
 		}
@@ -173,5 +175,6 @@ func TestNobodyHearsOfWhatIsNotCommitted(t *testing.T) {
 			t.Errorf("both are committed: got %d notes left, want none", len(w.outbox.notes))
 		}
 	}}, decided)
+	<-both // decided is only the first
 	Check(t, "who waited", string(all[0].take(t)), ":1\r\n"+pair("k", "a"))
 }
