@@ -81,24 +81,25 @@ func (a *appender) prepare() (err error) {
 	if err := a.appends.prepare(a.conn, sqlAppend, rowColumns); err != nil {
 		return mapError(err)
 	}
-	a.ownStatements()
 	if err := a.merges.prepare(a.conn, sqlMerge, entryColumns); err != nil {
 		return mapError(err)
 	}
+	a.ownStatements()
 	a.forgets = forgetter{conn: a.conn, single: a.deleteSingle, walk: a.findRun, drop: a.deleteRun, put: &a.merges}
 	a.fences.reads = session{conn: a.conn, open: true}
 	return nil
 }
 
-// ownStatements finds the statements that write the log. Their rows come in
-// order, so they may fill their pages: a group of 32 changes 5.8 pages and not
-// 7, and the file is a tenth smaller. Large values are lent to them.
+// ownStatements finds the statements that insert, to which bytes are lent. The
+// rows of those that write the log come in order, so they may fill their pages:
+// a group of 32 changes 5.8 pages and not 7, and the file is a tenth smaller.
 func (a *appender) ownStatements() (all bool) {
 	all = true
 	for i, n := range insertSizes {
 		s := &a.appends.sizes[i]
 		s.own = a.engine.gather.Statement(insertSQL(sqlAppend, rowColumns, n))
 		all = s.own.FillLeaves() && all
+		a.merges.sizes[i].own = a.engine.gather.Statement(insertSQL(sqlMerge, entryColumns, n))
 	}
 	return all
 }

@@ -25,7 +25,7 @@ type inserter struct {
 // sized is a statement that inserts a fixed number of rows.
 type sized struct {
 	stmt     *sqlite.Stmt
-	own      gathervfs.Statement // the same one, if values can be lent to it
+	own      gathervfs.Statement // the same one, if bytes can be lent to it
 	bindings []binding
 	large    bool // a large value is bound
 }
@@ -46,9 +46,8 @@ type binding struct {
 // takes 5 %, and those of 24 and more the same. 256 at once save nothing.
 var insertSizes = [...]int{64, 32, 16, 8, 4, 2, 1}
 
-// largeBytes is the size from which a bound value is lent to its statement
-// where it can be, and not kept until the next run: SQLite makes the row of it,
-// which is a copy, and needs no other.
+// largeBytes is the size from which a bound value is not kept until the next
+// run where it could not be lent.
 const largeBytes = 64 << 10
 
 // sqlAppend and sqlMerge are followed by as many tuples as rows.
@@ -92,7 +91,7 @@ func (in *inserter) rows(rows []*Row) error {
 				}
 			}
 			err := s.run()
-			runtime.KeepAlive(rows) // whose values were lent
+			runtime.KeepAlive(rows) // whose ids and values were lent
 			if err != nil {
 				return err
 			}
@@ -112,7 +111,9 @@ func (in *inserter) entries(entries []Entry) error {
 			for j := range rows[:n] {
 				s.bindEntry(j, &rows[j])
 			}
-			if err := s.run(); err != nil {
+			err := s.run()
+			runtime.KeepAlive(rows) // whose keys were lent
+			if err != nil {
 				return err
 			}
 		}
@@ -147,7 +148,7 @@ func (s *sized) bindRow(i int, r *Row) error {
 		return err
 	}
 	p := i*rowColumns + 1
-	s.stmt.BindBytes(p, bytesOf(r.ID))
+	s.bindBytes(p, bytesOf(r.ID))
 	s.stmt.BindInt64(p+1, int64(r.TS))
 	s.bindValue(p+3, r)
 	at := &s.bindings[i]
@@ -174,12 +175,22 @@ func (s *sized) bindRow(i int, r *Row) error {
 	return nil
 }
 
+// bindBytes lends bytes to the statement where it can: SQLite makes the row of
+// them, which is a copy, and needs no other. What was lent must stay as it is
+// until the statement has run, and is bound anew before it runs again: what is
+// not bound anew each time is not lent.
+func (s *sized) bindBytes(p int, b []byte) {
+	if !s.own.Lend(p, b, false) {
+		s.stmt.BindBytes(p, b)
+	}
+}
+
 func (s *sized) bindValue(p int, r *Row) {
 	s.large = s.large || len(r.Value) > largeBytes
 	switch {
 	case r.Value == nil:
 		s.stmt.BindNull(p)
-	case len(r.Value) > largeBytes && s.own.Lend(p, r.Value, r.JSON):
+	case s.own.Lend(p, r.Value, r.JSON):
 	case r.JSON:
 		s.stmt.BindText(p, unsafe.String(unsafe.SliceData(r.Value), len(r.Value)))
 	default:
@@ -194,7 +205,7 @@ func (s *sized) bindEntry(i int, e *packedEntry) {
 		var id [4]byte
 		s.stmt.BindBytes(p, appendID(id[:0], uint32(e.Index)))
 	}
-	s.stmt.BindBytes(p+1, bytesOf(e.Key))
+	s.bindBytes(p+1, bytesOf(e.Key))
 	s.stmt.BindInt64(p+2, int64(e.TS))
 	if !at.bound || at.deleted != e.Deleted {
 		s.stmt.BindBool(p+3, e.Deleted)
@@ -206,7 +217,7 @@ func (s *sized) bindEntry(i int, e *packedEntry) {
 		s.stmt.BindNull(p + 4)
 	}
 	if len(e.more) > 0 {
-		s.stmt.BindBytes(p+5, e.more)
+		s.bindBytes(p+5, e.more)
 	} else if !at.bound || !at.single {
 		s.stmt.BindNull(p + 5)
 	}

@@ -29,7 +29,9 @@ func (v *VFS) Statement(sql string) Statement {
 
 // Lend binds a parameter to bytes on the heap, or to SQLite's own, without a
 // copy, and reports whether that was possible. The caller keeps them as they
-// are until it clears the statement's bindings.
+// are while the statement runs, and binds the parameter anew before it does
+// again: SQLite does not look at a binding between two runs, nor when another
+// takes its place.
 func (s Statement) Lend(param int, value []byte, text bool) bool {
 	if s.stmt == 0 || len(value) == 0 {
 		return false
