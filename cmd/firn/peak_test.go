@@ -53,7 +53,7 @@ func TestLargeValuesPassInBoundedMemory(t *testing.T) {
 	if race.Enabled || testing.Short() {
 		t.Skip("the race detector takes memory of its own")
 	}
-	largeValues{values: 6, bytes: 48 << 20, memory: 16 << 20, base: 72 << 20}.run(t)
+	largeValues{values: 6, bytes: 48 << 20, memory: 16 << 20, base: 88 << 20}.run(t)
 }
 
 // TestSoakLargestValues takes 34 GiB of disk and half an hour.
