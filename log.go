@@ -8,9 +8,8 @@ import (
 	"github.com/firndb/firn/schema"
 )
 
-// maxLogPage is how many rows of the log are read at once, unless they are
-// large.
-const maxLogPage = 512
+// logPage is how many rows of the log are read at once, unless they are large.
+const logPage = 512
 
 // Log calls fn with every version that was committed from a moment to another,
 // both included, in the order of commits, and returns its error. 0 for from is
@@ -101,7 +100,7 @@ func logPages(s *Store, from, to Timestamp, look func(table string, v *schema.Vi
 	show := func(v *schema.Visit) error { return look(names[v.Table], v) }
 	for cursor, done := (schema.Cursor{TS: from}), false; !done; {
 		began := cursor.TS
-		cursor, done, err = logPage(session, cursor, to, show)
+		cursor, done, err = schema.WalkPage(session, cursor, to, logPage, show)
 		err = whole(s, began, err)
 		if err == nil {
 			read := gate{store: s, at: began}
@@ -115,17 +114,4 @@ func logPages(s *Store, from, to Timestamp, look func(table string, v *schema.Vi
 		}
 	}
 	return nil
-}
-
-// logPage shows a page of the log: maxLogPage rows or schema.PageBytes.
-func logPage(session schema.Session, after schema.Cursor, to Timestamp, show func(*schema.Visit) error) (next schema.Cursor, done bool, err error) {
-	bytes := 0
-	return session.Walk(after, to, maxLogPage, func(v *schema.Visit) (more bool, err error) {
-		full := bytes > 0 && bytes+len(v.ID)+v.ValueBytes > schema.PageBytes
-		if full {
-			return false, nil
-		}
-		bytes += len(v.ID) + v.ValueBytes
-		return true, show(v)
-	})
 }

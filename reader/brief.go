@@ -52,9 +52,9 @@ func (r *held) brief(g *pages.Gap) bool {
 // finding where a walk begins costs as much as so many keys.
 const leastBrief = 32
 
-// keysOf is the keys that belong to a gap.
-func (r *held) keysOf(g *pages.Gap) schema.KeyRange {
-	all := index.PrefixRange(r.key.index, r.key.prefix)
+// keysOf is the keys of a range that belong to a gap.
+func (k rangeKey) keysOf(g *pages.Gap) schema.KeyRange {
+	all := index.PrefixRange(k.index, k.prefix)
 	if g.From != "" {
 		all.From = g.From
 	}
@@ -66,7 +66,7 @@ func (r *held) keysOf(g *pages.Gap) schema.KeyRange {
 
 // rankIn is how many keys of a gap come before key.
 func (r *held) rankIn(g *pages.Gap, key string) (rank int, err error) {
-	part := r.keysOf(g)
+	part := r.key.keysOf(g)
 	share := shareBefore(part, key)
 	if part.Reverse = share > 0.5; part.Reverse {
 		part.From, share = key, 1-share
@@ -94,7 +94,7 @@ func (r *held) rankIn(g *pages.Gap, key string) (rank int, err error) {
 
 // atIn is the entry of a rank in a gap.
 func (r *held) atIn(g *pages.Gap, rank int) (e schema.Entry, err error) {
-	part, at, before := r.keysOf(g), rank, ""
+	part, at, before := r.key.keysOf(g), rank, ""
 	if part.Reverse = rank >= g.Count/2; part.Reverse {
 		rank = g.Count - 1 - rank
 	}

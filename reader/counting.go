@@ -90,14 +90,7 @@ func (c *counting) walkBoth(i, to int) error {
 		if err != nil {
 			return err
 		}
-		defer func() {
-			if failed := s.End(); failed != nil {
-				s.Close()
-				err = errors.Join(err, failed)
-				return
-			}
-			c.more.give(s)
-		}()
+		defer func() { err = errors.Join(err, endReading(c.more, s)) }()
 		if err := s.Begin(); err != nil {
 			return err
 		}

@@ -309,12 +309,17 @@ const (
 	docsShare   = 8
 )
 
+// rangesMost is how much ranges may take now. The caller holds mu.
+func rangesMost(h *Head) int64 {
+	spare := h.budget - max(h.docs.bytes(), h.budget/docsShare)
+	return max(h.budget/rangesShare, spare)
+}
+
 // shrinkLocked evicts until the head fits its budget: ranges first down to
 // their share, then documents. The caller holds the group lock, too: ranges are
 // evicted from what transactions see.
 func (h *Head) shrinkLocked() {
-	spare := h.budget - max(h.docs.bytes(), h.budget/docsShare)
-	h.ranges.shrink(max(h.budget/rangesShare, spare))
+	h.ranges.shrink(rangesMost(h))
 	admitLost(h)
 	h.shrinkDocsLocked()
 }

@@ -109,8 +109,7 @@ func (r *held) checked(err error) error {
 func (h *Head) rangesFull() bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	spare := h.budget - max(h.docs.bytes(), h.budget/docsShare)
-	most := max(h.budget/rangesShare, spare)
+	most := rangesMost(h)
 	return h.ranges.bytes > most-most/rangesFullShare
 }
 
@@ -138,15 +137,8 @@ func (r *held) atCold(g *pages.Gap, i int) (key []byte, v pages.Value, err error
 // readLeaf reads the entries of a gap; ErrCount, bare, if they are not as many
 // as were counted.
 func readLeaf(v *View, t *index.Table, k rangeKey, g *pages.Gap, rows bool) (*pages.Tree, error) {
-	r := index.PrefixRange(k.index, k.prefix)
-	if g.From != "" {
-		r.From = g.From
-	}
-	if g.To != "" {
-		r.To = g.To
-	}
 	b := pages.Builder{Page: v.head.pageBytes}
-	m := walking(v, r, chunkFor(g.Count))
+	m := walking(v, k.keysOf(g), chunkFor(g.Count))
 	for {
 		e, ok, err := m.next()
 		if err != nil {

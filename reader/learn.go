@@ -45,6 +45,17 @@ type sessions interface {
 	give(schema.Session)
 }
 
+// endReading ends a session's read transaction and gives it back, or closes it
+// if that fails.
+func endReading(to sessions, s schema.Session) error {
+	if err := s.End(); err != nil {
+		s.Close()
+		return err
+	}
+	to.give(s)
+	return nil
+}
+
 func (l *learning) init(tail *index.Tail, budget int64) {
 	l.tail, l.most = tail, budget/knownShare
 	l.enough.Store(firstVain)

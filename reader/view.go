@@ -70,11 +70,7 @@ func (v *View) release() {
 	}
 	s := v.file
 	v.file = nil
-	if err := s.End(); err != nil {
-		s.Close()
-		return
-	}
-	v.head.give(s)
+	endReading(v.head, s) // one that fails is closed, and another one opened
 }
 
 // session is the view's read session, with a read transaction begun after the

@@ -27,7 +27,7 @@ type sized struct {
 	stmt     *sqlite.Stmt
 	own      gathervfs.Statement // the same one, if bytes can be lent to it
 	bindings []binding
-	large    bool // a large value is bound
+	large    bool // a copy of a large value is bound
 }
 
 // binding is what one row's place in a statement is bound to.
@@ -87,7 +87,7 @@ func (in *inserter) rows(rows []*Row) error {
 		for n := len(s.bindings); len(rows) >= n; rows = rows[n:] {
 			for j, r := range rows[:n] {
 				if err := s.bindRow(j, r); err != nil {
-					return errors.Join(err, s.clear())
+					return err
 				}
 			}
 			err := s.run()
@@ -186,16 +186,18 @@ func (s *sized) bindBytes(p int, b []byte) {
 }
 
 func (s *sized) bindValue(p int, r *Row) {
-	s.large = s.large || len(r.Value) > largeBytes
 	switch {
 	case r.Value == nil:
 		s.stmt.BindNull(p)
+		return
 	case s.own.Lend(p, r.Value, r.JSON):
+		return
 	case r.JSON:
 		s.stmt.BindText(p, unsafe.String(unsafe.SliceData(r.Value), len(r.Value)))
 	default:
 		s.stmt.BindBytes(p, r.Value)
 	}
+	s.large = s.large || len(r.Value) > largeBytes
 }
 
 func (s *sized) bindEntry(i int, e *packedEntry) {
@@ -227,16 +229,11 @@ func (s *sized) bindEntry(i int, e *packedEntry) {
 func (s *sized) run() error {
 	err := run(s.stmt)
 	if err != nil || s.large {
-		if e := s.clear(); err == nil {
+		clear(s.bindings)
+		s.large = false
+		if e := s.stmt.ClearBindings(); err == nil {
 			err = e
 		}
 	}
 	return err
-}
-
-// clear forgets what is bound, and what is lent.
-func (s *sized) clear() error {
-	clear(s.bindings)
-	s.large = false
-	return s.stmt.ClearBindings()
 }

@@ -216,17 +216,26 @@ func (s *session) Log(dst []*Row, after Cursor, to Timestamp, limit int) ([]*Row
 	if limit <= 0 {
 		return dst, nil
 	}
-	start, bytes := len(dst), 0
-	_, _, err := s.Walk(after, to, limit, func(v *Visit) (bool, error) {
-		bytes += len(v.ID) + v.ValueBytes
-		if bytes > PageBytes && len(dst) > start {
-			return false, nil
-		}
+	_, _, err := WalkPage(s, after, to, limit, func(v *Visit) error {
 		row, err := v.Copy()
 		if err == nil {
 			dst = append(dst, row)
 		}
-		return true, err
+		return err
 	})
 	return dst, err
+}
+
+// WalkPage walks at most limit rows, and PageBytes of ids and values, but at
+// least a row, if there is one.
+func WalkPage(s Session, after Cursor, to Timestamp, limit int, visit func(*Visit) error) (next Cursor, done bool, err error) {
+	bytes := 0
+	return s.Walk(after, to, limit, func(v *Visit) (more bool, err error) {
+		before := bytes
+		bytes += len(v.ID) + v.ValueBytes
+		if bytes > PageBytes && before > 0 {
+			return false, nil
+		}
+		return true, visit(v)
+	})
 }

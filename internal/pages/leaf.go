@@ -101,8 +101,9 @@ func uvarintBytes(x uint64) int {
 	return n
 }
 
-func (l *leaf) value(i int) Value {
-	c := l.cell(i)
+func (l *leaf) value(i int) Value { return l.valueOf(l.cell(i)) }
+
+func (l *leaf) valueOf(c cell) Value {
 	v := Value{Bytes: c.value}
 	if c.blob > 0 {
 		v.Blob = l.blobs[c.blob-1]
@@ -118,12 +119,7 @@ func (l *leaf) entry(room []byte, i int) (key []byte, v Value) {
 	if c.length < headBytes {
 		key = key[:len(room)+c.length]
 	}
-	key = append(key, c.rest...)
-	v.Bytes = c.value
-	if c.blob > 0 {
-		v.Blob = l.blobs[c.blob-1]
-	}
-	return key, v
+	return append(key, c.rest...), l.valueOf(c)
 }
 
 // appendKey appends the key of an entry.
