@@ -19,6 +19,7 @@ func newCompactor(s *Store, tables map[schema.TableID]*retention.Table) *retenti
 		Commits:  func() int64 { return s.writer.Stats().Commits },
 		Wanted:   s.writer.Wanted,
 		Passing:  s.writer.Clock().Pass,
+		Begins:   func() { s.journal.Passes() },
 		MaxBytes: s.opts.HistoryMaxBytes,
 		Used:     func() (int64, error) { return usedBytes(s) },
 	})

@@ -94,7 +94,7 @@ func (s *Store) Changed(t *Table, prefix []byte, from, to Timestamp, fn func(doc
 	}
 	w := changes{t: t, prefix: string(prefix), after: schema.Cursor{TS: from + 1}} // no table has the id 0
 	for !w.done {
-		err := s.at(to, to, w.read)
+		err := atMoment(s, to, to, w.read)
 		if err == nil {
 			err = since.span(t, prefix) // what was read may have been pruned meanwhile
 		}

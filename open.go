@@ -57,6 +57,7 @@ func startStore(s *Store) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.run, ctx = errgroup.WithContext(ctx)
+	s.run.Go(func() error { return s.journal.Run(ctx) })
 	if s.opts.ReadOnly {
 		return
 	}
@@ -110,7 +111,12 @@ func loadStore(s *Store) error {
 	watermark := merged.Watermark
 	s.tail = index.NewTail(watermark)
 	s.tail.Resume(merged.Merging)
-	s.head = reader.NewHead(reader.Options{Engine: s.engine, Tail: s.tail, Budget: s.opts.Memory})
+	s.head = reader.NewHead(reader.Options{
+		Engine: s.engine, Tail: s.tail, Budget: s.opts.Memory,
+		Published: func(before Timestamp, rows []*schema.Row, entries []schema.Entry) {
+			s.journal.Ring().Publish(before, rows, entries)
+		},
+	})
 	if last == 0 || known == 0 {
 		for _, t := range s.tables {
 			s.head.Assume(t.def.ID)
@@ -135,6 +141,7 @@ func loadStore(s *Store) error {
 		WALMaxBytes: s.opts.WALMaxBytes, LockWait: s.opts.LockWait,
 	})
 	s.compactor = newCompactor(s, defs)
+	s.journal = newJournal(s, cat.Names())
 	return nil
 }
 

@@ -86,6 +86,11 @@ type Options struct {
 	// the bound: Stats counts it and the Logger is told.
 	WALMaxBytes int64
 
+	// FollowBytes bounds how much of the newest commits is kept in memory while
+	// somebody follows, see Store.Changes; 0 is 16 MiB, negative is none. Who is
+	// further behind than that reads the file.
+	FollowBytes int64
+
 	// Logger is told what no caller can be told; nil discards it.
 	Logger *slog.Logger
 
@@ -97,6 +102,10 @@ const (
 	defaultMemory      = 256 << 20
 	defaultWALMaxBytes = 256 << 20
 	minWALMaxBytes     = 1 << 20
+
+	// Some 50,000 commits of one small document: half a second of as many as
+	// there can be.
+	defaultFollowBytes = 16 << 20
 
 	// The tail takes up to a quarter of the memory budget, and up to as much
 	// again while it is merged. An entry takes 54 bytes with a key of 20.
@@ -117,6 +126,10 @@ func (o Options) withDefaults() Options {
 	if o.WALMaxBytes == 0 {
 		o.WALMaxBytes = defaultWALMaxBytes
 	}
+	if o.FollowBytes == 0 {
+		o.FollowBytes = defaultFollowBytes
+	}
+	o.FollowBytes = max(o.FollowBytes, 0)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

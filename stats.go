@@ -38,6 +38,10 @@ type Stats struct {
 	HistoryShortened               int64         // times that history was shortened to make room
 	HistoryFull                    bool          // the present alone is larger than HistoryMaxBytes
 
+	Followers     int           // see Store.Changes
+	FollowerLag   time.Duration // how far the last of them is behind the newest commit
+	FollowedBytes int64         // of the newest commits in memory, for them
+
 	Policies   int       // that are set
 	Holds      int       // that have not expired
 	OldestHold Timestamp // the oldest moment that is held; 0: none
@@ -77,6 +81,8 @@ func (s *Store) Stats() Stats {
 		VacuumedBytes:    w.Vacuumed * pageBytes,
 		HistoryMaxBytes:  s.opts.HistoryMaxBytes,
 	}
+	followers := s.journal.Stats()
+	stats.Followers, stats.FollowerLag, stats.FollowedBytes = followers.Followers, followers.Lag, followers.RingBytes
 	addCompaction(s, &stats)
 	return stats
 }

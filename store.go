@@ -42,6 +42,7 @@ type Store struct {
 	picture     picture   // Options.ReadOnly
 	copying     copying   // Backup
 	upkeep      upkeep
+	journal     *journal.Journal
 
 	stop context.CancelFunc
 	run  *errgroup.Group
@@ -56,12 +57,13 @@ type Store struct {
 // the writer, if any, and the same when it is called again.
 func (s *Store) Close() error {
 	s.closed.Store(true)
-	s.closing.Do(func() { s.closeErr = s.close() })
+	s.closing.Do(func() { s.closeErr = closeStore(s) })
 	return s.closeErr
 }
 
-func (s *Store) close() error {
+func closeStore(s *Store) error {
 	s.EndMaintenance()
+	s.journal.Close()
 	s.stop()
 	err := s.run.Wait()
 	if errors.Is(err, context.Canceled) {
@@ -119,11 +121,11 @@ func (s *Store) At(ts Timestamp, fn func(*Snapshot) error) error {
 	if err := settle(s, ts); err != nil {
 		return err
 	}
-	return s.at(ts, ts, fn)
+	return atMoment(s, ts, ts, fn)
 }
 
-// at is the store at ts, of which what was committed up to see is seen.
-func (s *Store) at(ts, see Timestamp, fn func(*Snapshot) error) error {
+// atMoment is the store at ts, of which what was committed up to see is seen.
+func atMoment(s *Store, ts, see Timestamp, fn func(*Snapshot) error) error {
 	snap := newSnapshot(s)
 	defer snap.close()
 	g := &snap.gate
@@ -255,9 +257,7 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 }
 
 // Token names ts in this store's line of history, for a client to keep.
-func (s *Store) Token(ts Timestamp) string {
-	return journal.Token{Incarnation: s.incarnation, TS: ts}.String()
-}
+func (s *Store) Token(ts Timestamp) string { return s.journal.Token(ts) }
 
 // Bounds is how far a store's history reaches.
 type Bounds struct {

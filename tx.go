@@ -38,7 +38,7 @@ func (tx *Tx) At(ts Timestamp, fn func(*Snapshot) error) error {
 	if ts > newest && ts > tx.ts {
 		return &FutureError{Asked: ts, Newest: newest}
 	}
-	return tx.store.at(ts, min(ts, newest), fn)
+	return atMoment(tx.store, ts, min(ts, newest), fn)
 }
 
 // Put makes value the document's newest version. id is copied; value is kept

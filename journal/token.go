@@ -1,8 +1,3 @@
-// Package journal will follow the log: commits in order, as they happen or
-// from where a reader left off.
-//
-// What it has today is the [Token], which names a place in one store's line
-// of history. It is opaque to clients, who keep it and give it back.
 package journal
 
 import (

@@ -28,6 +28,8 @@ type Head struct {
 
 	pageBytes int // of a range's leaves; 0 unless a test says otherwise
 
+	published func(before schema.Timestamp, rows []*schema.Row, entries []schema.Entry) // Options.Published
+
 	group sync.Mutex // held while groups are run and committed
 
 	mu     sync.RWMutex
@@ -51,6 +53,12 @@ type Options struct {
 	Engine schema.Engine
 	Tail   *index.Tail
 	Budget int64 // bytes of memory for documents and ranges; 0 keeps none
+
+	// Published is told of each group once views see it: the newest commit
+	// before it, its rows and what was derived from them, in the order of their
+	// timestamps. The slices are lent until it returns, and what they point to is
+	// immutable. It keeps the writer waiting. nil: nobody is told.
+	Published func(before schema.Timestamp, rows []*schema.Row, entries []schema.Entry)
 }
 
 // Limits of what the head keeps beside the budget.
@@ -71,6 +79,8 @@ func NewHead(o Options) *Head {
 		briefs: briefs{seed: maphash.MakeSeed()},
 		adopts: make(chan adoption, maxAdoptions), // a full channel drops the offer
 		idle:   make(chan schema.Session, maxIdleSessions),
+
+		published: o.Published,
 	}
 	h.learning.init(o.Tail, h.budget)
 	return h

@@ -180,8 +180,12 @@ func (h *Head) Publish() {
 	s := &h.staged
 	if l := s.sealed(); len(l.changes) > 0 {
 		h.mu.Lock()
+		before := h.newest
 		h.publishLocked(l)
 		h.mu.Unlock()
+		if h.published != nil {
+			h.published(before, l.rows, l.entries)
+		}
 	}
 	s.serial++
 	showLoaded(h)

@@ -49,6 +49,10 @@ type CompactorOptions struct {
 	// later commit is stamped before it.
 	Passing func(ts schema.Timestamp)
 
+	// Begins is told that a pass begins, before it moves any horizon; nil: nobody
+	// is told. It must not wait for anybody.
+	Begins func()
+
 	// MaxBytes is how much of the file may be used before history is shortened
 	// to make room; 0 is no bound. Used says how much is.
 	MaxBytes int64
@@ -169,7 +173,7 @@ func (c *Compactor) interval() time.Duration {
 func (c *Compactor) Compact(ctx context.Context) (Report, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	began := time.Now()
+	began := c.begin()
 	report, err := c.pass(ctx)
 	if err == nil && c.opts.MaxBytes > 0 {
 		err = c.shorten(ctx, &report)
@@ -177,6 +181,14 @@ func (c *Compactor) Compact(ctx context.Context) (Report, error) {
 	report.Elapsed = time.Since(began)
 	c.stats.ended(report, err)
 	return report, err
+}
+
+// begin says that a pass begins, and when.
+func (c *Compactor) begin() time.Time {
+	if c.opts.Begins != nil {
+		c.opts.Begins()
+	}
+	return time.Now()
 }
 
 // pass applies every policy that is in use.
@@ -242,7 +254,7 @@ func (c *Compactor) advance(ctx context.Context, p Policy, horizon schema.Timest
 func (c *Compactor) Prune(ctx context.Context, before schema.Timestamp) (Report, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	began := time.Now()
+	began := c.begin()
 	var report Report
 	err := c.pruneTo(ctx, before)
 	if err == nil {

@@ -1,0 +1,228 @@
+package journal
+
+// The ring never says that it has what it has not, and costs nobody anything who
+// does not follow.
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firndb/firn/schema"
+)
+
+// feeder publishes commits of one row, as the head does.
+type feeder struct {
+	ring   *Ring
+	newest atomic.Int64
+}
+
+func newFeeder(limit int64) *feeder {
+	f := new(feeder)
+	f.ring = newRing(limit, func() schema.Timestamp { return schema.Timestamp(f.newest.Load()) })
+	return f
+}
+
+// publish publishes a group of commits.
+func (f *feeder) publish(size int, stamps ...schema.Timestamp) {
+	var rows []*schema.Row
+	var entries []schema.Entry
+	for _, ts := range stamps {
+		rows = append(rows, &schema.Row{TS: ts, Table: 1, ID: "id", Value: make([]byte, size)})
+		entries = append(entries, schema.Entry{Index: schema.ByID(1), TS: ts, Key: "id"})
+	}
+	before := schema.Timestamp(f.newest.Swap(int64(stamps[len(stamps)-1])))
+	f.ring.Publish(before, rows, entries)
+	clear(rows) // lent
+	clear(entries)
+}
+
+// have is the timestamps of the rows that the ring has behind a moment.
+func (f *feeder) have(t *testing.T, after schema.Timestamp) (stamps []schema.Timestamp, ok bool) {
+	t.Helper()
+	groups, ok := f.ring.Groups(nil, after, 1<<30)
+	for _, g := range groups {
+		if len(g.Rows) != len(g.Entries) {
+			t.Errorf("a group has %d rows and %d entries, want as many", len(g.Rows), len(g.Entries))
+		}
+		for i, row := range g.Rows {
+			if g.Entries[i].TS != row.TS {
+				t.Errorf("entry %d is of %d, its row of %d", i, g.Entries[i].TS, row.TS)
+			}
+			if row.TS > after {
+				stamps = append(stamps, row.TS)
+			}
+		}
+	}
+	return stamps, ok
+}
+
+func TestRingSaysHowFarItReaches(t *testing.T) {
+	f := newFeeder(1 << 20)
+	f.publish(10, 1, 2)
+	if got, ok := f.have(t, 2); ok {
+		t.Errorf("while nobody followed: got %v, want that it does not reach", got)
+	}
+	f.ring.follow(1)
+	if _, ok := f.have(t, 2); ok {
+		t.Error("before the first group: got that it reaches to the newest, which it cannot know")
+	}
+	f.publish(10, 3, 5)
+	f.publish(10, 7)
+	for _, tt := range []struct {
+		after schema.Timestamp
+		ok    bool
+		want  int
+	}{{1, false, 0}, {2, true, 3}, {3, true, 2}, {4, true, 2}, {5, true, 1}, {7, true, 0}, {9, true, 0}} {
+		got, ok := f.have(t, tt.after)
+		if ok != tt.ok || len(got) != tt.want {
+			t.Errorf("behind %d: got %v, %t, want %d commits, %t", tt.after, got, ok, tt.want, tt.ok)
+		}
+	}
+	groups, _ := f.ring.Groups(nil, 2, 1)
+	if len(groups) != 1 || len(groups[0].Rows) != 2 {
+		t.Errorf("one row of groups: got %d groups, want the first, as a whole", len(groups))
+	}
+}
+
+func TestRingIsBounded(t *testing.T) {
+	const limit = 10 * (groupBytes + rowBytes + entryBytes + 2 + 2 + 100)
+	f := newFeeder(limit)
+	f.ring.follow(1)
+	for ts := schema.Timestamp(1); ts <= 1000; ts++ {
+		f.publish(100, ts)
+		if size := f.ring.Size(); size.Bytes > limit {
+			t.Fatalf("after %d commits: got %d bytes, want at most %d", ts, size.Bytes, limit)
+		}
+	}
+	if got, ok := f.have(t, 990); !ok || len(got) != 10 {
+		t.Errorf("the newest: got %v, %t, want 10 commits", got, ok)
+	}
+	if got, ok := f.have(t, 989); ok {
+		t.Errorf("what was pushed out: got %v, want that it does not reach", got)
+	}
+	f.publish(2*limit, 1001)
+	if size := f.ring.Size(); size.Bytes != 0 {
+		t.Errorf("a group that is too large: got %d bytes, want 0", size.Bytes)
+	}
+	if _, ok := f.have(t, 1000); ok {
+		t.Error("a group that is too large: got that the ring has it")
+	}
+	f.publish(100, 1002)
+	if got, ok := f.have(t, 1001); !ok || len(got) != 1 {
+		t.Errorf("behind it: got %v, %t, want one commit", got, ok)
+	}
+}
+
+// TestRingHasNoGap gives it a group that does not follow the one before: it
+// forgets that.
+func TestRingHasNoGap(t *testing.T) {
+	f := newFeeder(1 << 20)
+	f.ring.follow(1)
+	f.publish(1, 1)
+	f.newest.Store(2) // a commit that the ring was not told of
+	f.publish(1, 3)
+	if got, ok := f.have(t, 1); ok {
+		t.Errorf("across the gap: got %v, want that it does not reach", got)
+	}
+	if got, ok := f.have(t, 2); !ok || len(got) != 1 {
+		t.Errorf("behind the gap: got %v, %t, want one commit", got, ok)
+	}
+}
+
+func TestRingIsLeftAloneWhenNobodyFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeeder(1 << 20)
+		f.ring.follow(1)
+		f.publish(1, 1)
+		f.ring.follow(-1)
+		f.publish(1, 2)
+		if got, ok := f.have(t, 0); !ok || len(got) != 2 {
+			t.Errorf("shortly after the last: got %v, %t, want two commits", got, ok)
+		}
+		time.Sleep(ringLinger + 1)
+		f.publish(1, 3)
+		if size := f.ring.Size(); size.Bytes != 0 || f.ring.active.Load() {
+			t.Errorf("later: got %d bytes, want 0, and that it is filled no more", size.Bytes)
+		}
+		rows := []*schema.Row{{TS: 4}}
+		if n := testing.AllocsPerRun(100, func() { f.ring.Publish(3, rows, nil) }); n > 0 {
+			t.Errorf("a publication that nobody follows: got %v allocations, want none", n)
+		}
+	})
+}
+
+func TestNotifyComesOnceAndIsNotMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		f := newFeeder(1 << 20)
+		go f.ring.run(ctx)
+		calls := 0
+		count := func() { calls++ }
+		expect := func(when string, want int) {
+			t.Helper()
+			synctest.Wait()
+			if calls != want {
+				t.Errorf("%s: got %d calls, want %d", when, calls, want)
+			}
+		}
+		f.publish(1, 1)
+		f.ring.Notify(0, count)
+		expect("a commit is there already", 1)
+		f.ring.Notify(1, count)
+		stop := f.ring.Notify(1, count)
+		f.ring.Notify(3, count)
+		stop()
+		expect("nothing was committed", 1)
+		f.publish(1, 2)
+		expect("one waits, one does not any more, one waits for more", 2)
+		f.publish(1, 3)
+		expect("not after 3", 2)
+		time.Sleep(time.Hour) // who waits is not forgotten when nobody else follows
+		f.publish(1, 4)
+		expect("after 3", 3)
+		f.ring.Notify(4, count)
+		f.ring.notifyAll()
+		expect("a pass of the compactor", 4)
+	})
+}
+
+// TestWhoWaitsCostsNoGoroutine holds a thousand waits against the goroutines.
+func TestWhoWaitsCostsNoGoroutine(t *testing.T) {
+	f := newFeeder(1 << 20)
+	var called atomic.Int64
+	if n := testing.AllocsPerRun(1, func() {
+		for range 1000 {
+			f.ring.Notify(0, func() { called.Add(1) })
+		}
+	}); n > 5000 {
+		t.Errorf("a thousand waits: got %v allocations, want at most 5 for each", n)
+	}
+	f.publish(1, 1)
+	f.publish(1, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { f.ring.run(ctx); close(done) }()
+	for called.Load() < 1000 {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("not all were called")
+		default:
+		}
+	}
+	cancel()
+	<-done
+}
+
+func TestTokensAreMintedAsTheyAreWritten(t *testing.T) {
+	const incarnation = "000102030405060708090a0b0c0d0eff"
+	m := newMint(incarnation)
+	for _, ts := range []schema.Timestamp{0, 1, 255, 1763683200000000, schema.MaxTimestamp} {
+		if got, want := m.token(ts), (Token{incarnation, ts}).String(); got != want {
+			t.Errorf("token of %d: got %s, want %s", ts, got, want)
+		}
+	}
+}
