@@ -43,6 +43,7 @@ var levels = map[string]int{
 	"index":              0,
 	"schema":             -1,
 	"resp":               -1,
+	"certs":              -1, // what is shown over TLS
 	"tuple":              -2,
 }
 
@@ -56,6 +57,7 @@ var leaves = map[string]bool{
 	"internal/race":      true,
 	"internal/script":    true,
 	"internal/seed":      true,
+	"internal/testca":    true,
 	"internal/tidy":      true,
 }
 
