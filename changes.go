@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/journal"
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/schema"
@@ -46,6 +47,7 @@ func newJournal(s *Store, names map[schema.TableID]string) *journal.Journal {
 		Now:     s.writer.Clock().Now,
 		Present: func(v *reader.View) { v.Reset(s.head, false) },
 		User:    func(row *schema.Row) (string, error) { return userOf(s, row) },
+		Table:   func(id schema.TableID) *index.Table { return definitionOf(s.tables[names[id]]) },
 		Moment:  s.Moment,
 		Settle:  func(ts Timestamp) error { return settle(s, ts) },
 		Admit: func(after Timestamp, t schema.TableID, prefixes [][]byte) error {
@@ -75,6 +77,15 @@ func admitFollower(s *Store, after Timestamp, table string, prefixes [][]byte) e
 		}
 	}
 	return nil
+}
+
+// definitionOf is a table as the layers below know it; nil if it was not
+// declared.
+func definitionOf(t *Table) *index.Table {
+	if t == nil {
+		return nil
+	}
+	return t.def
 }
 
 // userOf is who wrote a version.

@@ -79,6 +79,7 @@ type sieve struct {
 	journal *Journal
 	tables  []schema.TableID // what Tables are in the file; nil: not asked
 	users   map[int64]bool   // numbers of authors that were looked up
+	broad   bool             // the prefixes admit too many documents to look them up by the index
 }
 
 // sieve makes a filter's. A table that is not there is ErrFilter.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firndb/firn/index"
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/schema"
 )
@@ -30,6 +31,9 @@ type Options struct {
 	Now     func() schema.Timestamp               // the moment that is now
 	Present func(v *reader.View)                  // makes v the view of the present
 	User    func(row *schema.Row) (string, error) // who wrote a version
+
+	// Table is how a table is indexed; nil if that is not known.
+	Table func(id schema.TableID) *index.Table
 
 	// Moment is what a text names, maybe in the future. Settle makes sure that a
 	// moment is over, or refuses it.

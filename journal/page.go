@@ -15,7 +15,8 @@ type builder struct {
 	at      schema.Timestamp // everything up to it is done
 	commits commits
 	rows    int // that were looked at
-	bytes   int // of what was admitted
+	taken   int // of them those that were admitted
+	bytes   int // of what was
 	more    bool
 
 	under schema.Timestamp // the commit under way; 0: none
@@ -58,21 +59,32 @@ func (b *builder) fromRing(groups []Group) error {
 				return nil
 			}
 			b.rows++
-			table, ok := b.sieve.wants(row)
-			if ok {
-				var err error
-				if ok, err = b.sieve.keeps(table, row); err != nil {
-					return err
-				}
-			}
-			if ok {
-				b.commits.add(table, row)
-				b.bytes += len(row.ID) + len(row.Value)
+			if err := b.take(row); err != nil {
+				return err
 			}
 		}
 	}
 	b.endCommit()
 	return nil
+}
+
+// take takes a row that nobody changes, if it is admitted.
+func (b *builder) take(row *schema.Row) error {
+	table, ok := b.sieve.wants(row)
+	if !ok {
+		return nil
+	}
+	ok, err := b.sieve.keeps(table, row)
+	if err == nil && ok {
+		b.add(table, row)
+	}
+	return err
+}
+
+func (b *builder) add(table string, row *schema.Row) {
+	b.commits.add(table, row)
+	b.taken++
+	b.bytes += len(row.ID) + len(row.Value)
 }
 
 // walkRows is how many rows of the log are read in one read transaction, which
@@ -85,6 +97,9 @@ const walkRows = 1024
 // if it has not passed where the page began, all was there.
 func (b *builder) fromLog() error {
 	began := b.at
+	if began >= b.sieve.journal.opts.Newest() {
+		return nil // there is nothing behind it that could be missing
+	}
 	b.commits.sorted = true
 	cursor, done := schema.Cursor{TS: began + 1}, false // no table has the id 0
 	var newest schema.Timestamp
@@ -98,6 +113,11 @@ func (b *builder) fromLog() error {
 	if done {
 		b.endCommit()
 		b.at = max(b.at, newest)
+	}
+	if b.rare() {
+		if err := b.fromIndex(); err != nil {
+			return cmp.Or(b.admitted(began), err)
+		}
 	}
 	return b.admitted(began)
 }
@@ -159,7 +179,6 @@ func (b *builder) visit(v *schema.Visit) error {
 	if err != nil {
 		return err
 	}
-	b.commits.add(table, own)
-	b.bytes += len(own.ID) + len(own.Value)
+	b.add(table, own)
 	return nil
 }
