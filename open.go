@@ -58,6 +58,7 @@ func startStore(s *Store) {
 	s.stop = stop
 	s.run, ctx = errgroup.WithContext(ctx)
 	s.run.Go(func() error { return s.journal.Run(ctx) })
+	s.run.Go(func() error { return s.matcher.Run(ctx) })
 	if s.opts.ReadOnly {
 		return
 	}
@@ -142,6 +143,7 @@ func loadStore(s *Store) error {
 	})
 	s.compactor = newCompactor(s, defs)
 	s.journal = newJournal(s, cat.Names())
+	s.matcher, s.watching = newWatching(s)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/firndb/firn/journal"
 	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
@@ -24,6 +25,19 @@ type Reader interface {
 	// document that is shared. It is good until into is used again, and must
 	// not be modified.
 	GetInto(t *Table, id []byte, into *Document) (*Document, error)
+
+	// GetAspect is GetInto for who reads only one of the table's aspects, see
+	// TableSpec.Aspects, of which the first is 1: where it is recorded what is
+	// read, that. 0 is the whole document.
+	GetAspect(t *Table, id []byte, aspect int, into *Document) (*Document, error)
+
+	// Until says that what is read holds until a moment at most, because that
+	// ends something: where it is recorded what is read, the answer is stale
+	// then.
+	Until(ts Timestamp)
+
+	// Recorded says that it is recorded what is read.
+	Recorded() bool
 
 	// Last is a document's newest version, also when that is a tombstone;
 	// ErrNotFound, bare, if there never was one.
@@ -126,6 +140,7 @@ type readAt struct {
 	store *Store
 	view  *reader.View // nil, or ended, once it must not be used any more
 	gate  gate
+	rec   *journal.Recorder // nil: nobody records what is read
 }
 
 // Get implements Reader.
@@ -136,8 +151,34 @@ func (r *readAt) GetInto(t *Table, id []byte, into *Document) (*Document, error)
 	if err := r.mayRead(t, id); err != nil {
 		return nil, err
 	}
-	return r.view.GetInto(t.def, id, into)
+	doc, err := r.view.GetInto(t.def, id, into)
+	if r.rec != nil {
+		r.notes(t).Found(id, journal.Whole, doc)
+	}
+	return doc, err
 }
+
+// GetAspect implements Reader.
+func (r *readAt) GetAspect(t *Table, id []byte, aspect int, into *Document) (*Document, error) {
+	if err := r.mayRead(t, id); err != nil {
+		return nil, err
+	}
+	doc, err := r.view.GetInto(t.def, id, into)
+	if r.rec != nil {
+		r.notes(t).Found(id, aspect, doc)
+	}
+	return doc, err
+}
+
+// Until implements Reader.
+func (r *readAt) Until(ts Timestamp) {
+	if r.rec != nil {
+		r.rec.Until(ts)
+	}
+}
+
+// Recorded implements Reader.
+func (r *readAt) Recorded() bool { return r.rec != nil }
 
 // Touch brings documents into the processor's caches that are about to be read
 // or written, if they are in memory. That changes nothing, and takes a quarter
@@ -153,7 +194,16 @@ func (r *readAt) Last(t *Table, id []byte) (*Document, error) {
 	if err := r.mayRead(t, id); err != nil {
 		return nil, err
 	}
-	return r.view.Last(t.def, id)
+	doc, err := r.view.Last(t.def, id)
+	if r.rec != nil {
+		r.notes(t).Found(id, journal.Whole, doc)
+	}
+	return doc, err
+}
+
+// notes is where it is recorded what is read of a table.
+func (r *readAt) notes(t *Table) journal.Notes {
+	return journal.Notes{Recorder: r.rec, Table: t.def, Aspects: t.spec.Aspects}
 }
 
 // mayRead refuses what a caller may get wrong, and what is forgotten.
@@ -194,12 +244,13 @@ func (r *readAt) Scan(in Range) iter.Seq2[Item, error] {
 		return func(func(Item, error) bool) {}
 	case leaves:
 		t := in.Index.table
-		return r.gate.known(r.view, t, in.Limit, r.view.Scan(t.def, in.keys(), 0))
+		return r.notes(t).Scan(in.keys(), in.Limit, r.gate.known(r.view, t, in.Limit, r.view.Scan(t.def, in.keys(), 0)))
 	}
+	t, keys := in.Index.table, in.keys()
 	if in.Lent {
-		return r.view.Lend(in.Index.table.def, in.keys(), in.Limit)
+		return r.notes(t).Scan(keys, in.Limit, r.view.Lend(t.def, keys, in.Limit))
 	}
-	return r.view.Scan(in.Index.table.def, in.keys(), in.Limit)
+	return r.notes(t).Scan(keys, in.Limit, r.view.Scan(t.def, keys, in.Limit))
 }
 
 // Keys implements Reader.
@@ -213,7 +264,8 @@ func (r *readAt) Keys(in Range, skip int) iter.Seq2[string, error] {
 	case leaves:
 		return keysOf(r.Scan(in), skip)
 	}
-	return r.view.Keys(in.Index.table.def, in.keys(), skip, in.Limit)
+	t, keys := in.Index.table, in.keys()
+	return r.notes(t).Walk(keys, in.Limit, r.view.Keys(t.def, keys, skip, in.Limit))
 }
 
 // keysOf is the keys of a walk, all but the first skip.
@@ -240,6 +292,9 @@ func (r *readAt) CountRange(in Range) (int, error) {
 		in.Limit = 0
 		return countOf(r.Scan(in))
 	}
+	if r.rec != nil {
+		r.notes(in.Index.table).Keys(in.keys())
+	}
 	return r.view.CountRange(in.Index.table.def, in.keys(), in.Whole)
 }
 
@@ -252,6 +307,9 @@ func (r *readAt) Count(t *Table, prefix []byte) (int, error) {
 		return 0, err
 	case leaves:
 		return countOf(r.Scan(in))
+	}
+	if r.rec != nil {
+		r.notes(t).Keys(in.keys())
 	}
 	return r.view.Count(t.def, string(prefix))
 }
@@ -273,7 +331,12 @@ func (r *readAt) Ordered(x *Index, prefix []byte) (*Ordered, error) {
 	if err := r.mayHold(x, prefix); err != nil {
 		return nil, err
 	}
-	return r.view.Ordered(x.table.def, x.id, string(prefix))
+	o, err := r.view.Ordered(x.table.def, x.id, string(prefix))
+	if r.rec != nil && err == nil {
+		in := Range{Index: x, Prefix: prefix}
+		r.notes(x.table).Ordered(in.keys(), o)
+	}
+	return o, err
 }
 
 // Warm implements Reader.
@@ -297,6 +360,9 @@ func (r *readAt) Versions(t *Table, id []byte, in VersionRange) iter.Seq2[*Docum
 		if err := usable(r.view, t != nil); err != nil {
 			yield(nil, err)
 			return
+		}
+		if r.rec != nil {
+			r.notes(t).Found(id, journal.Whole, nil)
 		}
 		oldest, err := r.gate.history(r.view, t, string(id))
 		if err != nil {

@@ -20,8 +20,12 @@ import (
 
 // Store is an open store. It is safe for concurrent use.
 //
-// Open starts its goroutines: the writer and its helpers, the compactor, and
-// one that learns which ids there are. Close stops and joins them; every write
+// What is read with Record, RecordAt and Subscribe is known to be stale when it
+// is, see [journal.Watching].
+//
+// Open starts its goroutines: the writer and its helpers, the compactor, one
+// that learns which ids there are, one that calls who follows and one that finds
+// who has read what a commit changes. Close stops and joins them; every write
 // that was accepted is answered first.
 type Store struct {
 	opts        Options
@@ -43,6 +47,9 @@ type Store struct {
 	copying     copying   // Backup
 	upkeep      upkeep
 	journal     *journal.Journal
+	matcher     *journal.Matcher
+	*watching
+	workers journal.Workers // of Subscribe
 
 	stop context.CancelFunc
 	run  *errgroup.Group
@@ -51,6 +58,9 @@ type Store struct {
 	closing  sync.Once
 	closeErr error // of the first Close; guarded by closing
 }
+
+// watching gives a Store the methods Record, RecordAt, Watch and Subscribe.
+type watching = journal.Watching[*Snapshot]
 
 // Close ends the store: writes that wait are done, the rest is ErrClosed, and
 // so are reads that begin from now on. It returns the error that had stopped
@@ -66,6 +76,7 @@ func closeStore(s *Store) error {
 	s.journal.Close()
 	s.stop()
 	err := s.run.Wait()
+	s.workers.Wait() // everything is stale, and all subscriptions learn that the store is closed
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}

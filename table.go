@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/index"
+	"github.com/firndb/firn/journal"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
 )
@@ -51,6 +52,12 @@ type TableSpec struct {
 	// function, and is never called for deleted documents. A nil value asks for
 	// what belongs to the id before the document's first version.
 	Owns func(id string, value []byte, own func(table string, prefix []byte))
+
+	// Aspects are what those may ask for who read a part of a document only, see
+	// Reader.GetAspect: each makes a fingerprint of a live document, which other
+	// versions have as long as that part is the same. They must be pure
+	// functions. There are at most 255.
+	Aspects []journal.Aspect
 
 	// Owned says that the documents are owned by documents of other tables,
 	// one of which is written in each transaction that writes one of these: they

@@ -114,7 +114,7 @@ var jobs = sync.Pool{New: func() any { return new(job) }}
 func (j *job) Len() int { return j.batch.Len() }
 
 func (j *job) Transact(i int, ts Timestamp) error {
-	j.tx = Tx{readAt: readAt{j.store, j.store.head.Transaction(), gate{store: j.store}}, ts: ts}
+	j.tx = Tx{readAt: readAt{store: j.store, view: j.store.head.Transaction(), gate: gate{store: j.store}}, ts: ts}
 	err := j.batch.Transact(i, &j.tx)
 	j.tx = Tx{}
 	return err

@@ -54,12 +54,13 @@ type Options struct {
 // It has one goroutine, Run, which calls those who wait; Close is called before
 // the store's file is closed, and waits for pages that are being read.
 type Journal struct {
-	opts  Options
-	ids   map[string]schema.TableID
-	names map[schema.TableID]string
-	mint  *mint
-	ring  *Ring
-	ended chan struct{} // closed by Close
+	opts    Options
+	ids     map[string]schema.TableID
+	names   map[schema.TableID]string
+	mint    *mint
+	ring    *Ring
+	matcher *Matcher      // set by NewMatcher
+	ended   chan struct{} // closed by Close
 
 	reading sync.RWMutex // held shared while a page is read
 	closed  bool         // guarded by reading

@@ -72,7 +72,7 @@ type Ring struct {
 	first     int       // groups before it were pushed out
 	size      int64
 	after     schema.Timestamp // guarded like the rest by mu
-	last      schema.Timestamp // 0: there was no group since it is filled
+	last      schema.Timestamp // 0: it is not filled, or there was no commit at all
 	held      int              // rows
 	rows      []*schema.Row    // memory for groups
 	entries   []schema.Entry
@@ -172,7 +172,12 @@ func (r *Ring) deactivate() {
 // knows of one that is not in the ring. The caller holds mu.
 func (r *Ring) fillLocked() {
 	r.until = time.Now().Add(ringLinger)
-	r.active.Store(true)
+	if r.active.Swap(true) {
+		return
+	}
+	r.clear()
+	r.last = r.newest() // what is published meanwhile is pushed, or was visible before
+	r.after = r.last
 }
 
 // follow has the ring filled for one follower more, or fewer.

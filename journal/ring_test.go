@@ -62,12 +62,12 @@ func (f *feeder) have(t *testing.T, after schema.Timestamp) (stamps []schema.Tim
 func TestRingSaysHowFarItReaches(t *testing.T) {
 	f := newFeeder(1 << 20)
 	f.publish(10, 1, 2)
-	if got, ok := f.have(t, 2); ok {
+	if got, ok := f.have(t, 1); ok {
 		t.Errorf("while nobody followed: got %v, want that it does not reach", got)
 	}
 	f.ring.follow(1)
-	if _, ok := f.have(t, 2); ok {
-		t.Error("before the first group: got that it reaches to the newest, which it cannot know")
+	if got, ok := f.have(t, 2); !ok || len(got) != 0 {
+		t.Errorf("before the first group: got %v, %t, want nothing behind the newest", got, ok)
 	}
 	f.publish(10, 3, 5)
 	f.publish(10, 7)

@@ -16,7 +16,10 @@ import (
 //
 // An Ordered of a view does not change, and is valid as long as the view. One
 // of a transaction is valid until the transaction's next write.
-type Ordered struct{ in *held }
+type Ordered struct {
+	in    *held
+	noter Noter // nil: nobody wants to know
+}
 
 // Ordered is the whole range of keys with a prefix, which must be of the
 // length that the table declares for the index. In a view of the present it
@@ -31,10 +34,10 @@ func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordere
 		if err != nil {
 			return nil, err
 		}
-		return &Ordered{&held{view: v, t: t, key: k, tree: s.work, warm: s}}, nil
+		return &Ordered{in: &held{view: v, t: t, key: k, tree: s.work, warm: s}}, nil
 	}
 	if in := v.heldRange(t, k, !alone); in != nil {
-		return &Ordered{in}, nil
+		return &Ordered{in: in}, nil
 	}
 	if v.hot {
 		return nil, ErrCold
@@ -43,7 +46,7 @@ func (v *View) Ordered(t *index.Table, x schema.IndexID, prefix string) (*Ordere
 	if err != nil {
 		return nil, err
 	}
-	return &Ordered{&held{view: v, t: t, key: k, tree: tree}}, nil
+	return &Ordered{in: &held{view: v, t: t, key: k, tree: tree}}, nil
 }
 
 // loadAndOffer is load for a view that is not a transaction's.
@@ -67,46 +70,61 @@ func (v *View) InMemory(x schema.IndexID, prefix string) bool {
 }
 
 // Len is the number of elements.
-func (o *Ordered) Len() int { return o.in.tree.Len() }
+func (o *Ordered) Len() int {
+	o.passed("", "")
+	return o.in.tree.Len()
+}
 
 // At is the element at rank i, from 0; ErrNotFound, bare, if there is none.
 func (o *Ordered) At(i int) (Item, error) {
-	if i < 0 || i >= o.Len() {
-		return Item{}, ErrNotFound
-	}
-	key, v, err := o.in.at(i)
+	key, v, err := o.placed(i)
 	if err != nil {
 		return Item{}, err
 	}
-	return o.in.item(string(key), v)
+	item, err := o.in.item(key, v)
+	o.read(item, err)
+	return item, err
 }
 
 // KeyAt is the key at rank i, from 0; ErrNotFound, bare, if there is none.
 func (o *Ordered) KeyAt(i int) (string, error) {
-	if i < 0 || i >= o.Len() {
-		return "", ErrNotFound
+	key, _, err := o.placed(i)
+	return key, err
+}
+
+// placed is the key at rank i, and what is there.
+func (o *Ordered) placed(i int) (string, pages.Value, error) {
+	if i < 0 || i >= o.in.tree.Len() {
+		o.passed("", "")
+		return "", pages.Value{}, ErrNotFound
 	}
-	key, _, err := o.in.at(i)
-	return string(key), err
+	key, v, err := o.in.at(i)
+	if err != nil {
+		return "", v, err
+	}
+	o.passed("", string(key)+"\x00")
+	return string(key), v, nil
 }
 
 // Rank is how many keys come before key, and whether key itself is there.
 func (o *Ordered) Rank(key []byte) (rank int, found bool, err error) {
+	o.passed("", string(key)+"\x00")
 	return o.in.rank(string(key))
 }
 
 // Ascend walks up from the first key at or after from.
 func (o *Ordered) Ascend(from []byte) iter.Seq2[Item, error] {
-	return o.walk(func(visit visitor) error { return o.in.ascend(string(from), full, visit) })
+	return o.noted(string(from), false, o.walk(func(visit visitor) error { return o.in.ascend(string(from), full, visit) }))
 }
 
 // Descend walks down from the last key at or before from; nil is the end.
 func (o *Ordered) Descend(from []byte) iter.Seq2[Item, error] {
 	bound := pages.Bound{Key: string(from), Kind: pages.AtOrBefore}
+	end := string(from) + "\x00"
 	if from == nil {
-		bound.Kind = pages.Last
+		bound.Kind, end = pages.Last, ""
 	}
-	return o.walk(func(visit visitor) error { return o.in.descend(bound, full, visit) })
+	return o.noted(end, true, o.walk(func(visit visitor) error { return o.in.descend(bound, full, visit) }))
 }
 
 func (o *Ordered) walk(each func(visitor) error) iter.Seq2[Item, error] {
