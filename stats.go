@@ -2,6 +2,8 @@ package firn
 
 import (
 	"time"
+
+	"github.com/firndb/firn/internal/spread"
 )
 
 // Stats are figures about a store since it was opened.
@@ -13,12 +15,18 @@ type Stats struct {
 	Commits, Rows        int64 // transactions that wrote, and their rows
 	Waiting              int   // transactions in the queue
 
+	GroupSizes      spread.Counts // transactions that wrote, of each group
+	GroupTimes      spread.Counts // ns, from a group's first transaction to its answers
+	SyncTimes       spread.Counts // ns, of each fsync of the log; with Always, of the commit that it is a part of
+	CheckpointTimes spread.Counts // ns, of each run of one
+
 	HeadDocuments, HeadRanges int   // what is in memory
 	HeadBytes, HeadBudget     int64 // its size and the most it may be
 	HeadOffHeapBytes          int64 // taken for it where the Go runtime does not look
 	TailEntries               int   // index entries not merged yet
 	TailBytes                 int64
 	Merged                    Timestamp // everything up to here is merged
+	Merges, MergedEntries     int64     // merges that have ended, and entries that were written by any
 
 	WALBytes        int64 // the write-ahead log's file now
 	WALWrittenBytes int64 // written to it in all
@@ -45,6 +53,8 @@ type Stats struct {
 	Policies   int       // that are set
 	Holds      int       // that have not expired
 	OldestHold Timestamp // the oldest moment that is held; 0: none
+
+	Err error // why nothing can be written any more; nil: it can
 }
 
 // walPageBytes is what a page of 4,096 bytes takes in the write-ahead log.
@@ -62,6 +72,9 @@ func (s *Store) Stats() Stats {
 		Commits:       w.Commits,
 		Rows:          w.Rows,
 		Waiting:       w.Waiting,
+		Merges:        w.Merges,
+		MergedEntries: w.Merged,
+		Err:           w.Err,
 		HeadDocuments: head.Documents,
 		HeadRanges:    head.Ranges,
 		HeadBytes:     head.Bytes,
@@ -83,6 +96,12 @@ func (s *Store) Stats() Stats {
 	}
 	followers := s.journal.Stats()
 	stats.Followers, stats.FollowerLag, stats.FollowedBytes = followers.Followers, followers.Lag, followers.RingBytes
+	spreads := s.writer.Spreads()
+	stats.GroupSizes, stats.GroupTimes = spreads.GroupSizes, spreads.GroupTimes
+	stats.SyncTimes, stats.CheckpointTimes = spreads.SyncTimes, spreads.CheckpointTimes
+	if s.closed.Load() {
+		stats.Err = ErrClosed
+	}
 	addCompaction(s, &stats)
 	return stats
 }

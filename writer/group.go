@@ -178,12 +178,15 @@ func (w *Writer) land(g *group, err error) error {
 		w.running.answer(err)
 		return err
 	}
-	w.slow.end(time.Since(g.began)-g.merging, w.inline)
+	took := time.Since(g.began)
+	w.slow.end(took-g.merging, w.inline)
 	if g.merged {
-		w.merger.Committed()
+		mergedSlice(w)
 	}
 	w.dirty.Store(true)
 	w.stats.count(g.wrote, len(g.rows))
+	w.stats.groupSizes.Add(int64(g.wrote))
+	w.stats.groupTimes.Add(int64(took))
 	w.opts.State.Publish()
 	g.answer(nil)
 	return nil
@@ -239,7 +242,7 @@ func (w *Writer) transact(fn func() error, committed func()) error {
 	w.reserved = false
 	err := fn()
 	if err == nil {
-		if err = w.app.Commit(); err == nil {
+		if err = commitFile(w); err == nil {
 			committed()
 			return nil
 		}
@@ -251,6 +254,18 @@ func (w *Writer) transact(fn func() error, committed func()) error {
 	if undo := w.app.Rollback(); undo != nil {
 		return fmt.Errorf("%w: roll back: %w, after %w", ErrInDoubt, undo, err)
 	}
+	return err
+}
+
+// commitFile commits what is appended. With Always the fsync is a part of that,
+// and nearly all of its time.
+func commitFile(w *Writer) error {
+	if w.opts.Durability != Always {
+		return w.app.Commit()
+	}
+	began := time.Now()
+	err := w.app.Commit()
+	w.stats.syncTimes.Add(int64(time.Since(began)))
 	return err
 }
 

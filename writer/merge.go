@@ -56,9 +56,18 @@ func writeSlice(w *Writer, n int) (time.Duration, error) {
 	n, err := w.merger.Write(w.app, n)
 	took := time.Since(began)
 	if err == nil {
+		w.stats.merged.Add(int64(n))
 		w.pace.took(n, took)
 	}
 	return took, err
+}
+
+// mergedSlice notes that the slice that was written last is committed.
+func mergedSlice(w *Writer) {
+	w.merger.Committed()
+	if !w.merger.Active() {
+		w.stats.merges.Add(1)
+	}
 }
 
 // mergeSlice merges in a transaction of its own.
@@ -68,7 +77,7 @@ func mergeSlice(w *Writer, n int) error {
 		_, err := writeSlice(w, n)
 		return err
 	}, func() {
-		w.merger.Committed()
+		mergedSlice(w)
 		w.wal.wrote(int64(n))
 	})
 }

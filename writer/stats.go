@@ -1,10 +1,16 @@
 package writer
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/firndb/firn/internal/spread"
+)
 
 // stats counts what the writer has done since it was made.
 type stats struct {
-	groups, failedGroups, commits, rows, checkpoints, walPages, walOverruns, vacuumed, lockWaits atomic.Int64
+	groups, failedGroups, commits, rows, checkpoints, walPages, walOverruns, vacuumed, lockWaits, merges, merged atomic.Int64
+
+	groupSizes, groupTimes, syncTimes, checkpointTimes spread.Spread
 }
 
 func (s *stats) count(commits, rows int) {
@@ -25,6 +31,18 @@ type Stats struct {
 	Vacuumed     int64 // pages returned to the file system
 	LockWaits    int64 // times that jobs waited for another process's lock
 	Waiting      int   // transactions in the queue
+	Merges       int64 // of the tail into the file, that have come to their end
+	Merged       int64 // index entries that were written so
+
+	Err error // why the writer has stopped; nil: it has not
+}
+
+// Spreads is how what the writer has done since it was made is distributed.
+type Spreads struct {
+	GroupSizes      spread.Counts // transactions that wrote, of each group
+	GroupTimes      spread.Counts // ns, from a group's first transaction to its answers
+	SyncTimes       spread.Counts // ns, of each fsync of the log; with Always, of the commit that it is a part of
+	CheckpointTimes spread.Counts // ns, of each run of one, those that leave pages over included
 }
 
 // Stats may be called at any time.
@@ -40,5 +58,19 @@ func (w *Writer) Stats() Stats {
 		Vacuumed:     w.stats.vacuumed.Load(),
 		LockWaits:    w.stats.lockWaits.Load(),
 		Waiting:      w.queue.waiting(),
+		Merges:       w.stats.merges.Load(),
+		Merged:       w.stats.merged.Load(),
+
+		Err: w.failure(),
+	}
+}
+
+// Spreads may be called at any time.
+func (w *Writer) Spreads() Spreads {
+	return Spreads{
+		GroupSizes:      w.stats.groupSizes.Counts(),
+		GroupTimes:      w.stats.groupTimes.Counts(),
+		SyncTimes:       w.stats.syncTimes.Counts(),
+		CheckpointTimes: w.stats.checkpointTimes.Counts(),
 	}
 }

@@ -206,8 +206,9 @@ func finishCheckpoint(w *Writer) {
 		}
 		return
 	}
+	began := time.Now()
 	r, err := w.app.Checkpoint()
-	checkpointed(w, r, err)
+	checkpointed(w, began, r, err)
 }
 
 // emptyWAL moves everything and empties the log's file. It waits for readers
@@ -219,7 +220,7 @@ func emptyWAL(w *Writer, wait time.Duration) bool {
 		time.Sleep(retryPause)
 		r, err = w.app.Truncate()
 	}
-	checkpointed(w, r, err)
+	checkpointed(w, began, r, err)
 	if err != nil || r.Busy {
 		return false
 	}
@@ -240,12 +241,14 @@ func truncateWAL(w *Writer) bool {
 	return false
 }
 
-func checkpointed(w *Writer, r schema.CheckpointResult, err error) {
+// checkpointed notes the end of a checkpoint that began then.
+func checkpointed(w *Writer, began time.Time, r schema.CheckpointResult, err error) {
 	if err != nil {
 		w.opts.Logger.Warn("checkpoint", "error", err)
 		return
 	}
 	w.stats.checkpoints.Add(1)
+	w.stats.checkpointTimes.Add(int64(time.Since(began)))
 	sawWAL(w, max(r.LogPages, w.wal.pages))
 }
 
@@ -271,7 +274,9 @@ func runCheckpoints(w *Writer, ctx context.Context) {
 func moveBeside(w *Writer) {
 	moved := int64(0)
 	for range checkpointTries {
+		began := time.Now()
 		r, err := w.opts.Engine.Checkpoint()
+		w.stats.checkpointTimes.Add(int64(time.Since(began)))
 		if err != nil {
 			w.opts.Logger.Warn("checkpoint", "error", err)
 			return
@@ -312,7 +317,10 @@ func (w *Writer) sync() {
 		}
 		return
 	}
-	if err := w.opts.Engine.Sync(); err != nil {
+	began := time.Now()
+	err := w.opts.Engine.Sync()
+	w.stats.syncTimes.Add(int64(time.Since(began)))
+	if err != nil {
 		w.doubt(fmt.Errorf("%w: fsync: %w", ErrInDoubt, err))
 	}
 }

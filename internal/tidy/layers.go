@@ -15,6 +15,7 @@ var levels = map[string]int{
 	"bench":  11,
 	"cmd":    10,
 	"server": 9,
+	"web":    9,
 
 	"redis":          8, // what needs a server, and the list of all commands
 	"redis/history":  7,
@@ -57,6 +58,7 @@ var leaves = map[string]bool{
 	"internal/race":      true,
 	"internal/script":    true,
 	"internal/seed":      true,
+	"internal/spread":    true,
 	"internal/testca":    true,
 	"internal/tidy":      true,
 }
