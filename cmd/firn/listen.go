@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -48,6 +49,8 @@ func (s *settings) cannotListen(err error) error {
 	switch {
 	case taken && bind.Address == s.unix:
 		err = errors.New("the path is taken: choose another with --unix")
+	case taken && slices.Contains(s.web.listen, bind.Address) && !slices.Contains(s.listen, bind.Address):
+		err = errors.New("the port is taken: choose another with --http")
 	case taken:
 		err = errors.New("the port is taken: choose another with --listen")
 	default:

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	_ "net/http/pprof" // served on --pprof only
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,7 @@ type settings struct {
 	audit      choiceValue
 	loops      int
 	pprof      string
+	web        webSettings
 }
 
 const serveHelp = `Serve the store in PATH (firn.db if there is none) to Redis clients. The file
@@ -111,6 +113,7 @@ func serveFlags(s *settings) *cobra.Command {
 	f.Var(&s.debug, "enable-debug-command", "who may use DEBUG, which test suites need: no, yes, or local, clients of this machine")
 	f.Var(levelValue{&s.level}, "log-level", "debug, info, warn or error")
 	f.Var(&s.format, "log-format", "text or json; by default text on a terminal and json elsewhere")
+	s.web.addTo(f)
 	f.IntVar(&s.loops, "loops", 1, "event loops")
 	f.StringVar(&s.pprof, "pprof", "", "loopback address to serve profiles on")
 	for _, hidden := range []string{"loops", "pprof"} {
@@ -142,13 +145,13 @@ func (s *settings) validate() error {
 	if s.pprof != "" && !isLoopback(s.pprof) {
 		return usageError{fmt.Errorf("--pprof %s: only loopback addresses", s.pprof)}
 	}
-	return nil
+	return s.web.validate()
 }
 
 // warnOpen tells that clients of other machines will be refused, where they
 // were meant to come.
 func (s *settings) warnOpen(logger *slog.Logger) {
-	for _, address := range s.listen {
+	for _, address := range append(slices.Clone(s.listen), s.web.listen...) {
 		if s.protected.text != "no" && !isLoopback(address) {
 			logger.Warn("only clients of this machine are let in: set FIRN_REQUIREPASS, or --protected-mode no if others need no password", "listen", address)
 		}
@@ -201,6 +204,11 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 		return s.cannotListen(err)
 	}
 	defer sockets.Close()
+	webSockets, err := s.web.bind()
+	if err != nil {
+		return s.cannotListen(err)
+	}
+	defer webSockets.Close()
 	store, err := firn.Open(s.path, firn.Options{
 		Tables:      keyspace.Tables(),
 		Durability:  firn.Durability(s.fsync),
@@ -238,9 +246,19 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	defer context.AfterFunc(ctx, store.EndMaintenance)() // a client that waits for it would be waited for
 	logger.Info("ready", "path", s.path, "listen", addresses(srv.Addrs()), "fsync", s.fsync.String(), "memory", s.memory.String(),
 		"retention", s.retention.String(), "version", version, "pid", os.Getpid(), "open_ms", time.Since(began).Milliseconds())
+	return s.run(ctx, srv, shared, webSockets, logger)
+}
+
+// run runs everything that serves, until ctx ends or something fails.
+func (s *settings) run(ctx context.Context, srv *server.Server, shared *redis.Server, webSockets server.Sockets, logger *slog.Logger) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return srv.Run(ctx) })
 	group.Go(func() error { return shared.Sweeper().Run(ctx) })
+	if len(webSockets) > 0 {
+		over := s.web.server(shared, webSockets, logger)
+		logger.Info("serving http", "listen", addresses(over.Addrs()))
+		group.Go(func() error { return over.Run(ctx) })
+	}
 	if s.pprof != "" {
 		group.Go(func() error { return serveProfiles(ctx, s.pprof) })
 	}

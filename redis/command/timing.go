@@ -29,6 +29,9 @@ func (e *Entry) Timed(took time.Duration) {
 	h.add(took)
 }
 
+// TimedFor is how long the timed calls took together.
+func (e *Entry) TimedFor() time.Duration { return time.Duration(e.sampledNS.Load()) }
+
 // Micros is how long all calls took together, as far as the timed ones tell.
 func (e *Entry) Micros() int64 {
 	n := e.sampled.Load()

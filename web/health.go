@@ -1,0 +1,32 @@
+package web
+
+import (
+	"net/http"
+)
+
+// healthy says that the process answers. Whoever is told otherwise may start
+// it anew.
+func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) error {
+	writeText(w, http.StatusOK, "ok\n")
+	return nil
+}
+
+// ready says whether the server would take a write now: the store is open, its
+// writer has not stopped, and there is room for one more client. Whoever is
+// told otherwise should send clients elsewhere, if there is an elsewhere.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) error {
+	if err := s.redis.Ready(); err != nil {
+		writeText(w, http.StatusServiceUnavailable, err.Error()+"\n")
+		return nil
+	}
+	writeText(w, http.StatusOK, "ok\n")
+	return nil
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write([]byte(text))
+}
