@@ -22,6 +22,7 @@ type Matcher struct {
 	aspects  map[schema.TableID][]Aspect
 	closed   error // what ends subscriptions once Run has returned
 	counters counters
+	arrivals arrivals
 
 	poke chan struct{} // of one: there is something to do
 	told atomic.Int64  // every commit up to here was matched, and who was hit told
@@ -81,7 +82,9 @@ const (
 )
 
 func newMatcher(c source, now func() schema.Timestamp, aspects map[schema.TableID][]Aspect) *Matcher {
-	return &Matcher{commits: c, now: now, aspects: aspects, in: newInterests(aspects), poke: make(chan struct{}, 1)}
+	m := &Matcher{commits: c, now: now, aspects: aspects, in: newInterests(aspects), poke: make(chan struct{}, 1)}
+	m.arrivals.some.L = &m.mu
+	return m
 }
 
 // begin is called before a snapshot is taken whose reads will be watched: from

@@ -95,6 +95,7 @@ func (r *matching) tell(done schema.Timestamp) {
 	clear(r.hits)
 	r.hits = r.hits[:0]
 	r.told.Store(int64(done))
+	r.arrived()
 }
 
 // patience is how long there is nothing to do, unless there is a commit, of
@@ -120,6 +121,7 @@ func (r *matching) rest() {
 		r.unheed()
 		r.unheed = nil
 	}
+	defer r.arrived()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.follows == nil || r.in.number > 0 || r.running > 0 || time.Since(r.recorded) < lingers {
