@@ -7,7 +7,7 @@ import (
 
 var atCommands = []command.Command{
 	{
-		Name: "AT", Args: "when [PARTIAL] command [arg ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName | command.Wraps,
+		Name: "AT", Args: "when [PARTIAL] command [arg ...]", Min: 2, Max: -1, Flags: command.ReadOnly | command.OnWorker | command.OwnName, Wraps: atWords,
 		Group: "history", Since: "0.1.0", Complexity: "that of the command",
 		Summary: "Runs any read command as of a moment of the past. " +
 			"Walks over keys (KEYS, SCAN, DBSIZE, RANDOMKEY) are refused if a key that is forgotten at the moment may be among their results; with PARTIAL it is left out.",
@@ -23,6 +23,12 @@ var atCommands = []command.Command{
 		Summary: "Returns the oldest and the newest timestamp that can be read, and the store's incarnation.",
 		Run:     atHorizon,
 	},
+}
+
+// atWords are the words of the command in AT's arguments.
+func atWords(args [][]byte) [][]byte {
+	words, _ := command.Wrapped(args)
+	return words
 }
 
 // atRun runs the command in its arguments on a snapshot of the past.

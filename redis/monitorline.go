@@ -12,8 +12,11 @@ import (
 // hidesSecret says whether a command is AT with one in its arguments that is
 // not shown, or not as it is: AT refuses those, but a password was typed.
 func hidesSecret(t *command.Registry, e *command.Entry, args [][]byte) bool {
-	for e != nil && e.Flags&command.Wraps != 0 && len(args) > 1 {
-		words, _ := command.Wrapped(args)
+	for e != nil && e.Wraps != nil && len(args) > 1 {
+		words := e.Wraps(args)
+		if len(words) == 0 {
+			return false
+		}
 		if e, _, _ = t.Resolve(words); e == nil { // it may be a container, with a subcommand misspelt
 			e, _, _ = t.Resolve(words[:1])
 		}

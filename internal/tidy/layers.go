@@ -19,6 +19,7 @@ var levels = map[string]int{
 
 	"redis":          8, // what needs a server, and the list of all commands
 	"redis/history":  7,
+	"redis/live":     7,
 	"redis/tracking": 7,
 	"redis/acl":      6,
 	"redis/hashes":   6,

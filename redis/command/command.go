@@ -42,7 +42,7 @@ const (
 	Protected                     // refused unless the server's options allow it (DEBUG)
 	Executes                      // runs what was queued (EXEC)
 	NeverPaused                   // CLIENT PAUSE does not hold it back
-	Wraps                         // its arguments are a command (AT): see Wrapped
+	_                             // was a flag: Command.Wraps
 	Replicates                    // Redis would send it to replicas although it writes nothing
 )
 
@@ -73,11 +73,12 @@ type Command struct {
 	Group      string                    // Redis's group: string, hash, generic, connection, …
 	Since      string                    // the Redis version that brought it; Firn's for its own
 	Complexity string
-	Tips       []string    // Redis's hints to clients and proxies
-	Deprecated Deprecation // by another command
-	Summary    string      // one sentence
-	Differs    string      // how it differs from Redis, where it does
-	Operation  string      // what history calls what it writes; empty: Name
+	Tips       []string                             // Redis's hints to clients and proxies
+	Deprecated Deprecation                          // by another command
+	Summary    string                               // one sentence
+	Differs    string                               // how it differs from Redis, where it does
+	Operation  string                               // what history calls what it writes; empty: Name
+	Wraps      func(args [][]byte) (words [][]byte) // the command that its arguments are, two at least (AT); nil: they are none
 	Run        func(*Call) error
 	Sub        []Command // subcommands of a container; Run is nil then
 }

@@ -115,7 +115,7 @@ var hashCommands = []command.Command{
 		Run:     hRandField,
 	},
 	{
-		Name: "HSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
+		Name: "HSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Clocked, Keys: command.FirstKey(command.Reads),
 		Group: "hash", Since: "2.8.0", Complexity: "O(count) per call",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Walks over the fields of the hash at key in steps; 0 begins, and is the cursor at the end.",

@@ -38,14 +38,14 @@ var lifetimeCommands = []command.Command{
 		Run:     func(c *command.Call) error { return hExpire(c, 1, 0) },
 	},
 	{
-		Name: "HTTL", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: command.ReadOnly | command.Fast,
+		Name: "HTTL", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: command.ReadOnly | command.Clocked | command.Fast,
 		Keys:  command.FirstKey(command.Reads),
 		Group: "hash", Since: "7.4.0", Complexity: "O(n), n the fields named",
 		Summary: "Returns the seconds until fields of a hash expire; -1 for one that does not, -2 if there is none.",
 		Run:     func(c *command.Call) error { return hTimeLeft(c, 1000, c.Now()) },
 	},
 	{
-		Name: "HPTTL", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: command.ReadOnly | command.Fast,
+		Name: "HPTTL", Args: "key FIELDS numfields field [field ...]", Min: 4, Max: -1, Flags: command.ReadOnly | command.Clocked | command.Fast,
 		Keys:  command.FirstKey(command.Reads),
 		Group: "hash", Since: "7.4.0", Complexity: "O(n), n the fields named",
 		Summary: "Returns the milliseconds until fields of a hash expire; -1 for one that does not, -2 if there is none.",

@@ -38,14 +38,14 @@ var expiryCommands = []command.Command{
 		Run:     func(c *command.Call) error { return expire(c, 1, 0) },
 	},
 	{
-		Name: "TTL", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
+		Name: "TTL", Args: "key", Min: 1, Flags: command.ReadOnly | command.Clocked | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "generic", Since: "1.0.0", Complexity: "O(1)",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns the seconds until a key expires; -1 if it does not, -2 if there is none.",
 		Run:     func(c *command.Call) error { return timeLeft(c, 1000, c.Now()) },
 	},
 	{
-		Name: "PTTL", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
+		Name: "PTTL", Args: "key", Min: 1, Flags: command.ReadOnly | command.Clocked | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "generic", Since: "2.6.0", Complexity: "O(1)",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns the milliseconds until a key expires; -1 if it does not, -2 if there is none.",

@@ -20,14 +20,14 @@ var objectCommands = []command.Command{
 		Run:     objectEncoding,
 	},
 	{
-		Name: "FREQ", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Looks),
+		Name: "FREQ", Args: "key", Min: 1, Flags: command.ReadOnly | command.Clocked, Keys: command.FirstKey(command.Looks),
 		Group: "generic", Since: "4.0.0", Complexity: "O(1)",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Fails, as in Redis without an LFU policy; nil if there is no such key.",
 		Run:     objectFreq,
 	},
 	{
-		Name: "IDLETIME", Args: "key", Min: 1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Looks),
+		Name: "IDLETIME", Args: "key", Min: 1, Flags: command.ReadOnly | command.Clocked, Keys: command.FirstKey(command.Looks),
 		Group: "generic", Since: "2.2.3", Complexity: "O(1)",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Returns the seconds since the key was last written, or nil.",

@@ -10,7 +10,7 @@ import (
 // Walks over the keys of a database.
 var scanCommands = []command.Command{
 	{
-		Name: "SCAN", Args: "cursor [MATCH pattern] [COUNT count] [TYPE type]", Min: 1, Max: -1, Flags: command.ReadOnly,
+		Name: "SCAN", Args: "cursor [MATCH pattern] [COUNT count] [TYPE type]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Clocked,
 		Group: "generic", Since: "2.8.0", Complexity: "O(count) per call",
 		Tips:    []string{"nondeterministic_output", "request_policy:special"},
 		Summary: "Walks over the keys in steps; 0 begins, and is the cursor at the end.",

@@ -74,7 +74,7 @@ var setCommands = []command.Command{
 		Run:     sRandMember,
 	},
 	{
-		Name: "SSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
+		Name: "SSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Clocked, Keys: command.FirstKey(command.Reads),
 		Group: "set", Since: "2.8.0", Complexity: "O(count) per call",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Walks over the members of the set at key in steps; 0 begins, and is the cursor at the end.",

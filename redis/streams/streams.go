@@ -69,7 +69,7 @@ var streamCommands = []command.Command{
 		Run:     xAck,
 	},
 	{
-		Name: "XPENDING", Args: "key group [[IDLE min-idle-time] start end count [consumer]]", Min: 2, Max: -1, Flags: command.ReadOnly,
+		Name: "XPENDING", Args: "key group [[IDLE min-idle-time] start end count [consumer]]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Clocked,
 		Keys:  command.FirstKey(command.Reads),
 		Group: "stream", Since: "5.0.0", Complexity: "O(log n + m), n the pending entries, m those looked at",
 		Tips:    []string{"nondeterministic_output"},
@@ -173,7 +173,7 @@ var xInfoCommands = []command.Command{
 		Run:     xInfoGroups,
 	},
 	{
-		Name: "CONSUMERS", Args: "key group", Min: 2, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
+		Name: "CONSUMERS", Args: "key group", Min: 2, Flags: command.ReadOnly | command.Clocked, Keys: command.FirstKey(command.Reads),
 		Group: "stream", Since: "5.0.0", Complexity: "O(n), n the consumers",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Tells about the consumers of a group.",

@@ -238,7 +238,7 @@ var zsetCommands = []command.Command{
 		Run:     zRandMember,
 	},
 	{
-		Name: "ZSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
+		Name: "ZSCAN", Args: "key cursor [MATCH pattern] [COUNT count]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Clocked, Keys: command.FirstKey(command.Reads),
 		Group: "sorted-set", Since: "2.8.0", Complexity: "O(count) per call",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Walks over the members of the sorted set at key in steps; 0 begins, and is the cursor at the end.",
