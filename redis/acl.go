@@ -114,8 +114,9 @@ func (srv *Server) dismiss(self *Session, ends func(*Session) bool) (n int) {
 }
 
 // narrowed ends the sessions of a user, whose rights have changed, that listen
-// to what it may not hear any more.
+// to what it may not hear any more, and has what is live looked at again.
 func (srv *Server) narrowed(self *Session, a *acl.Account) {
+	srv.live.RightsChanged()
 	bounds := a.Bounds.Load()
 	if bounds == nil || srv.pubsub.Idle() {
 		return

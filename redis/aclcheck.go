@@ -37,7 +37,12 @@ func denied(s *Session, e *command.Entry, args [][]byte) acl.Denial {
 
 // permit says whether the session's user may run a command.
 func permit(s *Session, e *command.Entry, args [][]byte) error {
-	switch denied(s, e, args) {
+	return denialError(e, denied(s, e, args))
+}
+
+// denialError is the error for a command that is not allowed, or is.
+func denialError(e *command.Entry, why acl.Denial) error {
+	switch why {
 	case acl.DenialNone:
 		return nil
 	case acl.DenialKey:
@@ -93,6 +98,7 @@ func authenticate(s *Session, e *command.Entry, name string, password []byte) er
 	s.user.Store(a)
 	identify(s)
 	s.setAuthed(true)
+	s.live.Load().RightsChanged()
 	return nil
 }
 

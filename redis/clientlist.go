@@ -44,10 +44,10 @@ func clientLine(s *Session) string {
 	}
 	flags, redirect := listenerFlags(s, clientFlags(s, v))
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d %s "+
-		"cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s asof=%s",
+		"cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s asof=%s live=%d",
 		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
 		flags, v.db, s.subs.Channels.Count.Load(), s.subs.Patterns.Count.Load(), s.subs.Shards.Count.Load(),
-		s.multi.queued.Load(), s.sizes.text(waitingBytes(s), s.inbox.size()), command, s.user.Load().Name, redirect, v.proto, v.library, v.libraryVersion, v.asof)
+		s.multi.queued.Load(), s.sizes.text(waitingBytes(s), s.inbox.size()), command, s.user.Load().Name, redirect, v.proto, v.library, v.libraryVersion, v.asof, s.live.Load().Count())
 }
 
 // waitingBytes is what the session's command takes that waits for a key.

@@ -48,7 +48,7 @@ func TestClientInfoHasTheFieldsOfRedis(t *testing.T) {
 			t.Fatalf("%s: got %d fields, Redis has %d", command, len(got), len(want))
 		}
 		Check(t, command, strings.Join(got[:len(want)], " "), strings.Join(want, " "))
-		Check(t, command+": the rest", strings.Join(got[len(want):], " "), "lib-name lib-ver asof")
+		Check(t, command+": the rest", strings.Join(got[len(want):], " "), "lib-name lib-ver asof live")
 	}
 	// What a client's own command takes is known to the byte.
 	for _, field := range []string{"qbuf", "argv-mem", "multi-mem", "obl", "oll", "omem"} {

@@ -22,7 +22,7 @@ func Commands() []command.Command {
 		keys.Commands(), history.Commands(),
 		connectionCommands, clientCommands, transactionCommands, watchCommands, pubsubCommands, monitorCommands,
 		serverCommands, configCommands, commandCommands, aclCommands,
-		atCommands, backupCommands, saveCommands, maintenanceCommands,
+		atCommands, liveCommands, backupCommands, saveCommands, maintenanceCommands,
 		slowlogCommands, latencyCommands, memoryCommands, debugCommands,
 	)
 	slices.SortFunc(all, func(a, b command.Command) int { return cmp.Compare(a.Name, b.Name) })

@@ -87,7 +87,7 @@ var parameters = sync.OnceValue(func() []parameter {
 			return nil
 		}},
 	}
-	all = slices.Concat(all, limitParameters(), serverParameters(), keptParameters())
+	all = slices.Concat(all, limitParameters(), liveParameters(), serverParameters(), keptParameters())
 	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
 	return all
 })
@@ -229,6 +229,7 @@ func configFailed(name, reason string) error {
 func configResetStat(c *command.Call) error {
 	srv := sessionOf(c).srv
 	srv.stats.reset()
+	srv.live.ResetStats()
 	for _, e := range srv.commands.Numbered {
 		e.ResetCounters()
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/live"
 	"github.com/firndb/firn/resp"
 )
 
@@ -28,6 +29,17 @@ func limitParameters() []parameter {
 		limit("zset-max-listpack-entries", "zset-max-ziplist-entries", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetEntries }),
 		limit("zset-max-listpack-value", "zset-max-ziplist-value", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetValueBytes }),
 		limit("hll-sparse-max-bytes", "", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.SparseBytes }),
+	}
+}
+
+// liveParameters bound what clients can have live.
+func liveParameters() []parameter {
+	limits := func(srv *Server) *live.Limits { return &srv.live.Limits }
+	return []parameter{
+		counted("live-max-subscriptions", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &limits(srv).Subscriptions }, nil),
+		counted("live-max-client-subscriptions", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &limits(srv).ClientSubscriptions }, nil),
+		bytesOf("live-max-argument-bytes", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &limits(srv).ArgumentBytes }),
+		bytesOf("live-max-reply-bytes", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &limits(srv).ReplyBytes }),
 	}
 }
 

@@ -157,6 +157,9 @@ func connectionHello(c *command.Call) error {
 		s.who.name = string(h.name)
 	}
 	takeInbox(c) // what was pushed is in the protocol of before
+	if h.proto != 3 {
+		s.live.Load().Close()
+	}
 	s.proto = h.proto
 	s.publish()
 	c.Reply.Proto = h.proto

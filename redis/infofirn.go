@@ -39,8 +39,19 @@ func infoFirn(t *infoText) error {
 	t.add("wal_written_bytes", st.WALWrittenBytes)
 	t.add("checkpoints", st.Checkpoints)
 	t.add("vacuumed_bytes", st.VacuumedBytes)
+	infoLive(t)
 	t.add("gc_cpu_seconds", fmt.Sprintf("%.6f", collectorSeconds()))
 	return infoHistory(t, &st)
+}
+
+// infoLive is what is live, and what came of it.
+func infoLive(t *infoText) {
+	st := t.srv.live.Stats()
+	t.add("live_subscriptions", st.Subscriptions)
+	t.add("live_queries", st.Queries)
+	t.add("live_evaluations", st.Evaluations)
+	t.add("live_pushes", st.Pushes)
+	t.add("live_false_wakes", st.FalseWakes)
 }
 
 // infoHistory is how much of the past is kept, and what forgetting takes.

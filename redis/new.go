@@ -37,6 +37,7 @@ func New(store *firn.Store, o Options) *Server {
 		}
 		return nil, false
 	})
+	srv.live = newLive(srv)
 	srv.blocked.queues = make(map[awaitedKey]*queue)
 	return srv
 }

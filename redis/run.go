@@ -96,6 +96,7 @@ func (s *Session) Run() Need {
 	}
 	if s.inbox.nudged.Load() {
 		s.out.buf = s.inbox.take(s.out.buf)
+		s.out.buf = s.live.Load().Refill(s.out.buf, s.out.sent)
 	}
 	if parked(s) {
 		return s.rest()
@@ -208,6 +209,9 @@ func (s *Session) prepare(words [][]byte) {
 	if u.err == nil {
 		u.err = permit(s, u.cmd, u.args)
 	}
+	if u.err == nil && s.multi.live != nil && u.cmd.Flags&command.NoQueue == 0 {
+		u.err = u.cmd.MayLive()
+	}
 	if u.err != nil {
 		s.multi.spoiled = true
 	}
@@ -292,6 +296,10 @@ func (s *Session) RunCold() {
 	s.phase, s.block = phaseReady, true
 	defer func() { s.block = false }()
 	u := &s.next
+	if s.multi.live != nil && s.multi.executes(u) {
+		s.multi.live(s, u)
+		return
+	}
 	if s.multi.executes(u) {
 		s.multi.readAhead(s)
 		if s.multi.writes {

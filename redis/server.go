@@ -6,6 +6,7 @@
 //   - command: what a command is, its table, arguments and replies
 //   - values, hashes, lists, sets, zsets, streams, keys: the commands on data
 //   - history: the commands about the past
+//   - live: queries whose clients are told when the answer changes
 //   - acl: users, and what they may do
 //   - pubsub, tracking, measure: who listens, who keeps copies, what was slow
 //   - redis itself: the server, the sessions, and the commands about these
@@ -37,6 +38,7 @@ import (
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/live"
 	"github.com/firndb/firn/redis/measure"
 	"github.com/firndb/firn/redis/pubsub"
 	"github.com/firndb/firn/redis/tracking"
@@ -58,6 +60,7 @@ type Server struct {
 	pubsub   pubsub.Hub
 	users    *acl.Users
 	denials  acl.Log
+	live     *live.Hub
 
 	tracking  tracking.Table
 	monitors  pubsub.Monitors

@@ -9,6 +9,7 @@ import (
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/live"
 	"github.com/firndb/firn/redis/pubsub"
 	"github.com/firndb/firn/redis/tracking"
 	"github.com/firndb/firn/resp"
@@ -95,6 +96,7 @@ type Session struct {
 	outbox outbox
 	subs   pubsub.Subscriptions
 	track  tracking.Client
+	live   atomic.Pointer[live.Client] // nil: nothing ever was
 
 	partial bool // walks at asof leave out what is forgotten
 	noEvict bool // CLIENT NO-EVICT, which only CLIENT LIST shows
@@ -218,6 +220,9 @@ func (s *Session) Sent(n int) {
 		s.inbox.sent(int64(len(s.out.unsent())))
 	}
 	s.out.drop()
+	if len(s.out.buf) == 0 && s.live.Load().Waiting() {
+		s.inbox.wake() // there is room for more pushes
+	}
 }
 
 // guest says that the client has to authenticate and never has.
@@ -313,7 +318,9 @@ func (s *Session) Now() time.Time { return s.srv.opts.Now() }
 
 // Listens says whether the client waits for messages, rather than to be
 // answered: then its silence says nothing. It is safe on any goroutine.
-func (s *Session) Listens() bool { return s.subs.Total() > 0 || s.monitoring.Load() }
+func (s *Session) Listens() bool {
+	return s.subs.Total() > 0 || s.monitoring.Load() || s.live.Load().Count() > 0
+}
 
 // Nudged says whether the session was nudged since Run last looked.
 func (s *Session) Nudged() bool { return s.inbox.nudged.Load() }
@@ -321,6 +328,7 @@ func (s *Session) Nudged() bool { return s.inbox.nudged.Load() }
 // stopListening ends everything that makes others push to the session.
 func (s *Session) stopListening() {
 	s.subs.End()
+	s.live.Load().Close()
 	if s.monitoring.Swap(false) {
 		s.srv.monitors.Remove(&s.inbox)
 	}

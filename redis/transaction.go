@@ -26,6 +26,7 @@ type multi struct {
 	local   bool // a queued command acts on the session or the server: EXEC must not run twice
 	queue   []unit
 	bytes   int
+	live    func(s *Session, u *unit) // what EXEC does instead, after LIVE id MULTI; nil: it executes
 
 	queued atomic.Int32                  // commands in queue, or -1; others read it
 	watch  map[watched]keyspace.KeyState // how WATCH found the keys
@@ -39,7 +40,7 @@ func (m *multi) class(s *Session) class {
 	switch {
 	case m.spoiled:
 		return classLocal
-	case m.past || s.asof != 0 || m.local && !m.writes:
+	case m.live != nil || m.past || s.asof != 0 || m.local && !m.writes:
 		return classBlocks
 	case m.writes:
 		return classWrites
@@ -80,7 +81,7 @@ func (m *multi) begin() {
 // end ends MULTI and what WATCH remembers.
 func (m *multi) end() {
 	m.on, m.spoiled, m.writes, m.past, m.local = false, false, false, false, false
-	m.queue, m.bytes, m.watch = nil, 0, nil
+	m.queue, m.bytes, m.watch, m.live = nil, 0, nil, nil
 	m.queued.Store(-1)
 }
 

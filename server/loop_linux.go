@@ -101,6 +101,7 @@ func (s *Server) runLoops(ctx context.Context) error {
 	for _, l := range loops {
 		group.Go(l.run)
 	}
+	group.Go(func() error { return s.redis.RunLive(ctx) })
 	group.Go(func() error {
 		<-ctx.Done()
 		for _, l := range loops {

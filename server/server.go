@@ -121,6 +121,7 @@ func (s *Server) runPortable(ctx context.Context) error {
 	for _, l := range s.listeners {
 		group.Go(func() error { return s.accept(ctx, l) })
 	}
+	group.Go(func() error { return s.redis.RunLive(ctx) })
 	group.Go(func() error {
 		<-ctx.Done()
 		s.listeners.Close()
