@@ -67,6 +67,9 @@ func (b *batch) transact(s *Session, i int, tx *firn.Tx) error {
 	if err != nil {
 		s.outbox.undo(noted)
 	}
+	for i := noted; i < len(s.outbox.notes); i++ {
+		s.outbox.notes[i].end = len(b.held)
+	}
 	if tx.Wrote() && err == nil {
 		b.wrote = tx.Timestamp()
 	}
@@ -99,7 +102,7 @@ func (b *batch) decide(s *Session, last firn.Timestamp, err error) {
 	if err != nil {
 		s.outbox.clear()
 	}
-	s.srv.deliver(&s.outbox, &s.track)
+	s.srv.deliver(&s.outbox, &s.track, &b.held)
 	if b.handed != 0 {
 		s.srv.latency.Add("commit", s.srv.opts.Now(), command.Clock()-b.handed)
 	}

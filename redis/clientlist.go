@@ -1,9 +1,6 @@
 package redis
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // shownClient is what CLIENT LIST shows of a session and changes rarely. It is
 // replaced as a whole, so that other sessions can read it.
@@ -42,7 +39,7 @@ func clientLine(s *Session) string {
 	if e := s.cmd.Load(); e != nil {
 		command = e.Full
 	}
-	flags, redirect := listenerFlags(s, clientFlags(s, v))
+	flags, redirect := clientFlags(s, v)
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d %s "+
 		"cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s asof=%s live=%d",
 		s.id, s.peer, s.addr, v.name, int64(now.Sub(s.born).Seconds()), (now.UnixMilli()-s.active.Load())/1000,
@@ -58,43 +55,30 @@ func waitingBytes(s *Session) int {
 	return 0
 }
 
-// clientFlags are Redis's letters for what a session is and does.
-func clientFlags(s *Session, v *shownClient) string {
-	var letters []byte
+// clientFlags are Redis's letters for what a session is and does, in its order,
+// and the client that its invalidations are redirected to. It is safe on any
+// goroutine.
+func clientFlags(s *Session, v *shownClient) (flags string, redirect int64) {
+	tracks, redirect := s.srv.tracking.Shown(&s.track)
 	for _, flag := range []struct {
-		on     bool
-		letter byte
+		on      bool
+		letters string
 	}{
-		{s.multi.queued.Load() >= 0, 'x'},
-		{s.paused.held.Load() || s.waiter.Load() != nil, 'b'},
-		{s.peer == s.addr, 'U'}, // a Unix socket's ends have one name
-		{v.noEvict, 'e'},
-		{v.noTouch, 'T'},
+		{s.monitoring.Load(), "O"},
+		{s.subs.Total() > 0, "P"},
+		{s.multi.queued.Load() >= 0, "x"},
+		{s.paused.held.Load() || s.waiter.Load() != nil, "b"},
+		{true, tracks},
+		{s.peer == s.addr, "U"}, // a Unix socket's ends have one name
+		{v.noEvict, "e"},
+		{v.noTouch, "T"},
 	} {
 		if flag.on {
-			letters = append(letters, flag.letter)
+			flags += flag.letters
 		}
 	}
-	if letters == nil {
-		return "N"
-	}
-	return string(letters)
-}
-
-// listenerFlags adds what the session listens to to its flags in CLIENT LIST,
-// and says which client its invalidations are redirected to. It is safe on
-// any goroutine.
-func listenerFlags(s *Session, flags string) (string, int64) {
-	if s.subs.Total() > 0 {
-		flags += "P"
-	}
-	if s.monitoring.Load() {
-		flags += "O"
-	}
-	tracks, redirect := s.srv.tracking.Shown(&s.track)
-	flags += tracks
-	if len(flags) > 1 {
-		flags = strings.TrimPrefix(flags, "N")
+	if flags == "" {
+		flags = "N"
 	}
 	return flags, redirect
 }

@@ -156,6 +156,7 @@ func connectionHello(c *command.Call) error {
 	if h.naming {
 		s.who.name = string(h.name)
 	}
+	token := goodToken(c)
 	takeInbox(c) // what was pushed is in the protocol of before
 	if h.proto != 3 {
 		s.live.Load().Close()
@@ -163,7 +164,7 @@ func connectionHello(c *command.Call) error {
 	s.proto = h.proto
 	s.publish()
 	c.Reply.Proto = h.proto
-	c.Reply.Map(7)
+	c.Reply.Map(7 + min(len(token), 1))
 	command.ReplyField(&c.Reply, "server", "redis")
 	command.ReplyField(&c.Reply, "version", redisVersion)
 	command.ReplyNumber(&c.Reply, "proto", h.proto)
@@ -173,6 +174,9 @@ func connectionHello(c *command.Call) error {
 	command.ReplyField(&c.Reply, "role", "master")
 	c.Reply.BulkString("modules")
 	c.Reply.Array(0)
+	if token != "" {
+		command.ReplyField(&c.Reply, "token", token)
+	}
 	return nil
 }
 
@@ -211,6 +215,9 @@ func connectionSelect(c *command.Call) error {
 	}
 	if n < 0 || n >= int64(sessionOf(c).srv.opts.Databases) {
 		return command.ErrDatabase
+	}
+	if sessionOf(c).track.Leaves(int(n)) {
+		sessionOf(c).outbox.add(note{what: noteStale, all: true}, nil, nil)
 	}
 	sessionOf(c).db = int(n)
 	sessionOf(c).publish()

@@ -25,16 +25,27 @@ func (srv *Server) publishEvent(db int, class keyspace.EventClass, event string,
 }
 
 // deliver tells what was noted, because it is decided now. by is who wrote.
-func (srv *Server) deliver(o *outbox, by *tracking.Client) {
+// What by itself is to hear of its writes comes behind the reply to each: in held,
+// which has replies that are not sent yet, or in its inbox, if held is nil.
+func (srv *Server) deliver(o *outbox, by *tracking.Client, held *[]byte) {
+	if o.blind {
+		if o.blind = false; srv.catalog.Trackers.Load() != 0 {
+			srv.tracking.Missed()
+		}
+	}
 	if len(o.notes) > 0 {
-		srv.deliverNotes(o, by)
+		srv.deliverNotes(o, by, held)
 	}
 }
 
-func (srv *Server) deliverNotes(o *outbox, by *tracking.Client) {
+func (srv *Server) deliverNotes(o *outbox, by *tracking.Client, held *[]byte) {
 	var written [][]byte // for those who track prefixes
+	var own splices
 	for i := range o.notes {
 		n := &o.notes[i]
+		if i > 0 && n.end != o.notes[i-1].end {
+			own.add(o.notes[i-1].end, srv.tracking.TellOwn(by))
+		}
 		first, more := o.texts(n)
 		switch n.what {
 		case noteEvent:
@@ -47,18 +58,54 @@ func (srv *Server) deliverNotes(o *outbox, by *tracking.Client) {
 			srv.tracking.Invalidate(first, by)
 			written = append(written, first)
 		case noteFlush:
-			srv.tracking.Flush()
+			srv.tracking.Flush(by)
 		case noteRead:
 			srv.tracking.Remember(by, first)
 		case noteMonitor:
 			srv.monitors.Show(first)
 		}
 	}
+	own.add(o.notes[len(o.notes)-1].end, srv.tracking.TellOwn(by))
+	own.put(held, by)
 	if len(written) > 0 {
 		srv.tracking.Broadcast(written, by)
 	}
 	srv.recheckReads(o)
 	o.clear()
+}
+
+// splices are pushes that come between replies.
+type splices []splice
+
+type splice struct {
+	at   int
+	text []byte
+}
+
+func (all *splices) add(at int, text []byte) {
+	if len(text) > 0 {
+		*all = append(*all, splice{at, text})
+	}
+}
+
+// put puts the pushes where they belong; held nil: into the client's inbox.
+func (all splices) put(held *[]byte, to *tracking.Client) {
+	if held == nil {
+		for _, s := range all {
+			to.Push(s.text)
+		}
+		return
+	}
+	if len(all) == 0 {
+		return
+	}
+	var out []byte
+	from := 0
+	for _, s := range all {
+		out = append(append(out, (*held)[from:s.at]...), s.text...)
+		from = s.at
+	}
+	*held = append(out, (*held)[from:]...)
 }
 
 // recheckReads invalidates what was read from a snapshot if anything was

@@ -115,6 +115,9 @@ func (g *Group) Done(last firn.Timestamp, err error) {
 	for _, w := range g.served { // after what the waiter did before it waited
 		w.decide(err)
 	}
+	if err == nil && g.srv != nil {
+		g.srv.tracking.Told(last)
+	}
 	clear(g.served)
 	g.served, g.running = g.served[:0], false
 	if g.Decided != nil {

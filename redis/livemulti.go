@@ -37,7 +37,7 @@ func execLive(s *Session, u *unit, r live.Request) {
 		s.out.buf = w.Buf
 	}
 	shown(s, u)
-	s.srv.deliver(&s.outbox, &s.track)
+	s.srv.deliver(&s.outbox, &s.track, nil)
 }
 
 // queuedForm is the query that the queued commands are together.

@@ -32,7 +32,7 @@ func New(store *firn.Store, o Options) *Server {
 	srv.config.init(o)
 	srv.pubsub.Init()
 	srv.tracking.Init(&srv.catalog.Trackers, func(id int64) (pubsub.Listener, bool) {
-		if s := srv.clients.find(id); s != nil {
+		if s := srv.clientByID(id); s != nil {
 			return &s.inbox, s.subs.Total() > 0
 		}
 		return nil, false
@@ -40,4 +40,13 @@ func New(store *firn.Store, o Options) *Server {
 	srv.live = newLive(srv)
 	srv.blocked.queues = make(map[awaitedKey]*queue)
 	return srv
+}
+
+// clientByID is the client with an id; nil if there is none, or it is killed
+// and its driver does not know yet.
+func (srv *Server) clientByID(id int64) *Session {
+	if s := srv.clients.find(id); s != nil && !s.killed.Load() {
+		return s
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 type outbox struct {
 	notes []note
 	text  []byte // of all notes
+	blind bool   // a key was written that nobody tracked; so it was not noted
 }
 
 // note is one thing to tell. Its two texts are in the outbox.
@@ -20,7 +21,9 @@ type note struct {
 	class keyspace.EventClass // of an event
 	event string              // its name
 	db    int                 // of an event's key
+	all   bool                // of noteStale: all keys
 	seen  firn.Timestamp      // of a read: the snapshot's newest commit; 0 in a transaction
+	end   int                 // of the replies that are held back when it was made
 	at    int                 // where the first text begins
 	first int                 // its bytes: a key, a channel, a line
 	more  int                 // bytes of the second, which follows: a message
@@ -35,6 +38,7 @@ const (
 	noteTouch                   // a key was written: those who track it are to know
 	noteFlush                   // many keys are gone
 	noteRead                    // this client has read a key that it wants to track
+	noteStale                   // a key that this client names has changed while it was away
 	noteMonitor                 // a line for MONITOR
 )
 
@@ -66,7 +70,7 @@ func (o *outbox) undo(n int) {
 
 func (o *outbox) clear() {
 	clear(o.notes)
-	o.notes, o.text = o.notes[:0], o.text[:0]
+	o.notes, o.text, o.blind = o.notes[:0], o.text[:0], false
 	if cap(o.notes) > maxKeptNotes || cap(o.text) > keepBytes {
 		o.notes, o.text = nil, nil
 	}

@@ -60,7 +60,7 @@ func classOf(s *Session, u *unit) class {
 		return s.multi.class(s)
 	case s.multi.on && u.cmd.Flags&command.NoQueue == 0:
 		return classLocal // it is only queued
-	case u.cmd.Flags&command.OnWorker != 0:
+	case waits(u):
 		return classBlocks
 	case u.cmd.Flags&command.Local != 0:
 		return classLocal
@@ -70,6 +70,11 @@ func classOf(s *Session, u *unit) class {
 		return classBlocks
 	}
 	return classReads
+}
+
+// waits says whether a command may wait for the file, whatever it reads.
+func waits(u *unit) bool {
+	return u.cmd.Flags&command.OnWorker != 0 || u.cmd.Waits != nil && u.cmd.Waits(u.args)
 }
 
 // isReplicated says whether Redis would send a command to replicas.
@@ -262,8 +267,8 @@ func (s *Session) runLocal() {
 	case s.multi.on && u.cmd.Flags&command.NoQueue == 0:
 		s.out.buf = s.multi.add(s, s.out.buf, u)
 	default:
-		s.out.buf, _ = s.run(s.out.buf, u, nil, nil)
-		s.srv.deliver(&s.outbox, &s.track)
+		s.out.buf, _ = s.runUnit(s.out.buf, u, nil, nil)
+		s.srv.deliver(&s.outbox, &s.track, nil)
 	}
 }
 
@@ -282,7 +287,7 @@ func (s *Session) readFrom(snap *firn.Snapshot) error {
 			return nil
 		}
 		s.out.buf, s.pending = out, false
-		s.srv.deliver(&s.outbox, &s.track)
+		s.srv.deliver(&s.outbox, &s.track, nil)
 		if s.out.full() || !s.parse() || classOf(s, &s.next) != classReads {
 			return nil
 		}
@@ -308,10 +313,10 @@ func (s *Session) RunCold() {
 	}
 	var err error
 	switch {
-	case u.cmd.Flags&command.OnWorker != 0:
+	case waits(u):
 		s.out.buf, _ = s.run(s.out.buf, u, nil, nil)
 		s.pending = false
-		s.srv.deliver(&s.outbox, &s.track)
+		s.srv.deliver(&s.outbox, &s.track, nil)
 	case s.asof != 0:
 		err = s.readPast()
 	default:
@@ -336,7 +341,7 @@ func (s *Session) readPast() error {
 	if err == nil {
 		s.out.buf, s.pending = out, false
 	}
-	s.srv.deliver(&s.outbox, &s.track)
+	s.srv.deliver(&s.outbox, &s.track, nil)
 	return err
 }
 
@@ -344,10 +349,28 @@ func (s *Session) readPast() error {
 // appends the reply. An error has been answered, unless it is ErrCold or
 // ErrParks.
 func (s *Session) runUnit(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
-	if s.multi.executes(u) {
+	if _, ok := s.track.Since(); ok {
+		return runTold(s, out, u, r, tx)
+	}
+	return runPlain(s, out, u, r, tx)
+}
+
+func runPlain(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
+	if s.multi.executes(u) && !s.multi.spoiled {
 		return s.multi.exec(s, out, u, r, tx)
 	}
 	return s.run(out, u, r, tx)
+}
+
+// runTold tells the client before the reply which of the copies that it had when
+// it came back are not good any more, as far as running the command has shown.
+func runTold(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
+	start, noted := len(out), len(s.outbox.notes)
+	out, err := runPlain(s, out, u, r, tx)
+	if err == command.ErrParks || errors.Is(err, firn.ErrCold) {
+		return out, err // it runs again
+	}
+	return tellStale(s, out, start, s.outbox.notes[noted:]), err
 }
 
 // run runs one command and appends its reply. An error has been answered,
@@ -358,7 +381,13 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	c.Waited, c.Patience = false, patience(s, u, tx)
 	start := len(out)
 	began := s.times.begin(u.cmd, len(u.args), c.Tx, s.block || s.srv.slow.All.Load())
-	err := u.cmd.Run(c)
+	var err error
+	if s.track.On {
+		err = noteStaleKeys(s, u, c)
+	}
+	if err == nil {
+		err = u.cmd.Run(c)
+	}
 	if took, timed := s.times.end(u.cmd, began); timed && took >= s.srv.slow.Floor() {
 		wasSlow(s, u, took)
 	}

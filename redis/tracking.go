@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/tracking"
 	"github.com/firndb/firn/resp"
@@ -25,12 +26,14 @@ var trackingCommands = []command.Command{
 		Run:     clientGetRedir,
 	},
 	{
-		Name: "TRACKING", Args: "ON | OFF [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]", Min: 1, Max: -1,
+		Name: "TRACKING", Args: "ON | OFF [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP] [SINCE when]", Min: 1, Max: -1,
 		Flags: command.Local | command.NoScript | command.Loading | command.Stale,
-		Since: "6.0.0", Complexity: "O(n), n the prefixes",
+		Since: "6.0.0", Complexity: "O(n), n the prefixes; with BCAST and SINCE also the changes since, or the keys with the prefixes",
 		Summary: "Tells the client when keys change that it has read.",
-		Differs: "SWAPDB invalidates all keys. Reads of the past are not tracked.",
-		Run:     clientTracking,
+		Differs: "SINCE is Firn's own: copies that the client has were good as of a moment, and it is told which are not any more: " +
+			"with BCAST before the answer, otherwise before the answer to the command that names a key first. SWAPDB invalidates all keys. Reads of the past are not tracked.",
+		Waits: trackingWaits,
+		Run:   clientTracking,
 	},
 	{
 		Name: "TRACKINGINFO", Flags: command.Local | command.NoScript | command.Loading | command.Stale,
@@ -41,15 +44,17 @@ var trackingCommands = []command.Command{
 }
 
 // parseTracking reads CLIENT TRACKING's options.
-func parseTracking(c *command.Call, args [][]byte) (want tracking.State, err error) {
+func parseTracking(c *command.Call, args [][]byte) (want tracking.State, since []byte, err error) {
 	for len(args) > 0 {
 		taken := 1
 		switch {
 		case command.Is(args[0], "REDIRECT") && len(args) > 1:
 			taken = 2
 			if want.Redirect, err = parseRedirect(c, want.Redirect, args[1]); err != nil {
-				return want, err
+				return want, nil, err
 			}
+		case command.Is(args[0], "SINCE") && len(args) > 1:
+			taken, since = 2, args[1]
 		case command.Is(args[0], "PREFIX") && len(args) > 1:
 			taken = 2
 			want.Prefixes = append(want.Prefixes, string(args[1]))
@@ -62,11 +67,11 @@ func parseTracking(c *command.Call, args [][]byte) (want tracking.State, err err
 		case command.Is(args[0], "NOLOOP"):
 			want.NoLoop = true
 		default:
-			return want, command.ErrSyntax
+			return want, nil, command.ErrSyntax
 		}
 		args = args[taken:]
 	}
-	return want, nil
+	return want, since, nil
 }
 
 func parseRedirect(c *command.Call, before int64, arg []byte) (int64, error) {
@@ -77,24 +82,23 @@ func parseRedirect(c *command.Call, before int64, arg []byte) (int64, error) {
 	if !ok {
 		return 0, command.ErrNotInteger
 	}
-	if sessionOf(c).srv.clients.find(id) == nil {
+	if sessionOf(c).srv.clientByID(id) == nil {
 		return 0, resp.Error("ERR The client ID you want redirect to does not exist")
 	}
 	return id, nil
 }
 
 func clientTracking(c *command.Call) error {
-	want, err := parseTracking(c, c.Args[1:])
+	want, since, err := parseTracking(c, c.Args[1:])
 	if err != nil {
 		return err
 	}
 	s := sessionOf(c)
 	switch {
 	case command.Is(c.Args[0], "ON"):
-		if err := want.Check(&s.track.State); err != nil {
+		if err := startTracking(c, want, since); err != nil {
 			return err
 		}
-		s.srv.tracking.Start(&s.track, want)
 	case command.Is(c.Args[0], "OFF"):
 		s.srv.tracking.Stop(&s.track)
 	default:
@@ -102,6 +106,28 @@ func clientTracking(c *command.Call) error {
 	}
 	c.Reply.Simple("OK")
 	return nil
+}
+
+// startTracking makes the client track, and if since is not nil, tells it what
+// has changed after that.
+func startTracking(c *command.Call, want tracking.State, since []byte) error {
+	s := sessionOf(c)
+	if err := want.Check(&s.track.State); err != nil {
+		return err
+	}
+	var ts firn.Timestamp
+	var known bool
+	if since != nil {
+		var err error
+		if ts, known, err = parseSince(c, since); err != nil {
+			return err
+		}
+	}
+	s.srv.tracking.Start(&s.track, want, s.srv.store.Bounds().Newest, since != nil)
+	if since == nil {
+		return nil
+	}
+	return resume(c, ts, known)
 }
 
 func clientCaching(c *command.Call) error {

@@ -181,7 +181,7 @@ func (w *waiter) decide(err error) {
 	if err != nil {
 		w.outbox.clear()
 	}
-	w.session.srv.deliver(&w.outbox, &w.session.track) // also if the client has gone: it has changed keys
+	w.session.srv.deliver(&w.outbox, &w.session.track, nil) // also if the client has gone: it has changed keys
 	if w.session.waiter.Load() != w {
 		return // the client has gone, or its own batch has failed as well
 	}

@@ -11,6 +11,7 @@ type sessionWitness Session
 func (w *sessionWitness) Changed(_ int, key []byte) {
 	switch s := (*Session)(w); {
 	case s.srv.catalog.Trackers.Load() == 0:
+		s.outbox.blind = true
 	case key == nil:
 		s.outbox.add(note{what: noteFlush}, nil, nil)
 	default:

@@ -79,6 +79,7 @@ type Command struct {
 	Differs    string                               // how it differs from Redis, where it does
 	Operation  string                               // what history calls what it writes; empty: Name
 	Wraps      func(args [][]byte) (words [][]byte) // the command that its arguments are, two at least (AT); nil: they are none
+	Waits      func(args [][]byte) bool             // with these arguments it may wait for the file; nil: as Flags say
 	Run        func(*Call) error
 	Sub        []Command // subcommands of a container; Run is nil then
 }

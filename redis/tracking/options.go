@@ -2,6 +2,7 @@ package tracking
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firndb/firn/redis/command"
@@ -32,6 +33,7 @@ func (want *State) Check(now *State) error {
 // checkPrefixes refuses prefixes of which one begins with another: a key would
 // be told twice.
 func checkPrefixes(prefixes, before []string) error {
+	before = slices.Sorted(slices.Values(before)) // the first one is named
 	for i, a := range prefixes {
 		for _, b := range before {
 			if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {

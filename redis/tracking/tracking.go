@@ -1,9 +1,12 @@
 // Package tracking tells clients when keys change of which they keep copies.
+//
+// A [Table] knows who keeps what: clients that track what they read are found
+// by the key, those that track prefixes by the prefix. A [Client] belongs to
+// one session. One that has copies from an earlier connection says as of when
+// they are good, see [Client.Since], and is told of what has changed since.
 package tracking
 
 import (
-	"bytes"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,14 +14,11 @@ import (
 
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/pubsub"
-	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/schema"
 )
 
 // maxPrefixes bounds what one client tracks by prefix.
 const maxPrefixes = 1 << 10
-
-// invalidateChannel is where clients of protocol 2 hear of what they track.
-const invalidateChannel = "__redis__:invalidate"
 
 // Table knows which clients keep copies of which keys, and tells them when
 // those change. It is safe for concurrent use.
@@ -29,11 +29,12 @@ const invalidateChannel = "__redis__:invalidate"
 type Table struct {
 	active  *atomic.Int64 // clients that track; 0: writes note nothing
 	MaxKeys atomic.Int64  // tracking-table-max-keys; 0: any number
+	byNames atomic.Int64  // prefixes that are tracked; 0: nothing is broadcast
+	told    atomic.Int64  // see Told
 
 	mu       sync.Mutex
-	clients  map[int64]*Client  // those that track, by id
-	keys     map[string][]int64 // who has read a key
-	items    int                // ids in keys
+	clients  map[int64]*Client // those that track, by id
+	readers  readers
 	prefixes map[string][]*Client
 
 	// other finds the client that invalidations are redirected to; nil: it has
@@ -49,14 +50,22 @@ func (t *Table) Init(active *atomic.Int64, other func(id int64) (pubsub.Listener
 	t.active, t.other = active, other
 	t.MaxKeys.Store(defaultTrackedKeys)
 	t.clients = map[int64]*Client{}
-	t.keys = map[string][]int64{}
+	t.readers.init()
 	t.prefixes = map[string][]*Client{}
 }
 
 // Client is a client that may track.
 type Client struct {
-	id int64
-	to pubsub.Listener // the client
+	id    int64                 // younger clients have larger ones, and none is used again
+	to    pubsub.Listener       // the client
+	began schema.Timestamp      // the newest commit when it began
+	looks bool                  // after it had begun, it waited for the commits under way
+	since atomic.Pointer[since] // nil: it has no copies from before it tracked
+
+	// pending are keys of its own writes that it is not told of yet, each element
+	// a message; see TellOwn. It belongs to who tells of these writes.
+	pending [][][]byte
+
 	State
 }
 
@@ -83,16 +92,19 @@ type State struct {
 func (t *Table) Counts() (clients, keys, items, prefixes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.clients), len(t.keys), t.items, len(t.prefixes)
+	return len(t.clients), t.readers.keys, t.readers.items, len(t.prefixes)
 }
 
 // Start makes a client track, with what it has asked for added to what it
-// tracks already.
-func (t *Table) Start(s *Client, want State) {
+// tracks already. newest is the last commit that is known to have been made
+// before. looks says that the client reads nothing before all commits are made
+// that were under way: see Missed.
+func (t *Table) Start(s *Client, want State, newest schema.Timestamp, looks bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	state := &s.State
 	if !state.On {
+		s.began, s.looks = newest, looks
 		t.clients[s.id] = s
 		t.active.Add(1)
 	}
@@ -103,6 +115,7 @@ func (t *Table) Start(s *Client, want State) {
 	for _, prefix := range want.Prefixes {
 		t.prefixes[prefix] = append(t.prefixes[prefix], s)
 	}
+	t.byNames.Store(int64(len(t.prefixes)))
 	want.On, want.Prefixes, want.Caching = true, kept, state.Caching
 	*state = want
 }
@@ -110,6 +123,7 @@ func (t *Table) Start(s *Client, want State) {
 // Stop ends a client's tracking, if it does. What it has read is forgotten
 // with the last client that tracks, or bit by bit.
 func (t *Table) Stop(s *Client) {
+	s.since.Store(nil)
 	if !s.On {
 		return
 	}
@@ -121,10 +135,11 @@ func (t *Table) Stop(s *Client) {
 			delete(t.prefixes, prefix)
 		}
 	}
+	t.byNames.Store(int64(len(t.prefixes)))
 	s.State = State{}
 	delete(t.clients, s.id)
 	if len(t.clients) == 0 {
-		t.keys, t.items = map[string][]int64{}, 0
+		t.readers.reset()
 	}
 	t.active.Add(-1)
 }
@@ -155,32 +170,17 @@ func (t *Table) Remember(s *Client, key []byte) {
 	if !s.On {
 		return
 	}
-	ids := t.keys[string(key)]
-	at, found := slices.BinarySearch(ids, s.id)
-	if found {
-		return
-	}
-	if n := len(ids); n >= 8 && n == cap(ids) { // it would grow: see who is left
-		ids = slices.DeleteFunc(ids, func(id int64) bool { return t.clients[id] == nil })
-		t.items -= n - len(ids)
-		at, _ = slices.BinarySearch(ids, s.id)
-	}
-	t.keys[string(key)] = slices.Insert(ids, at, s.id)
-	t.items++
+	t.readers.add(key, s.id, t.thereLocked)
 	t.evictLocked()
 }
+
+func (t *Table) thereLocked(id int64) bool { return t.clients[id] != nil }
 
 // evictLocked forgets keys beyond the limit, and so their readers are told.
 func (t *Table) evictLocked() {
 	limit := t.MaxKeys.Load()
-	if limit == 0 {
-		return
-	}
-	for key := range t.keys {
-		if int64(len(t.keys)) <= limit {
-			return
-		}
-		t.invalidateLocked([]byte(key), nil)
+	for limit > 0 && int64(t.readers.keys) > limit {
+		t.invalidateLocked(t.readers.any(), nil)
 	}
 }
 
@@ -189,112 +189,6 @@ func (t *Table) Evict() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.evictLocked()
-}
-
-// Invalidate tells those who have read a key that it is not what it was. by
-// has written it; nil: nobody who could have a copy.
-func (t *Table) Invalidate(key []byte, by *Client) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.invalidateLocked(key, by)
-}
-
-func (t *Table) invalidateLocked(key []byte, by *Client) {
-	ids, ok := t.keys[string(key)]
-	if !ok {
-		return
-	}
-	for _, id := range ids {
-		s := t.clients[id]
-		if s != nil && !s.Bcast && !(s.NoLoop && s == by) {
-			t.tellLocked(s, [][]byte{key})
-		}
-	}
-	delete(t.keys, string(key))
-	t.items -= len(ids)
-}
-
-// Broadcast tells those who track prefixes which keys were written, each
-// prefix at once.
-func (t *Table) Broadcast(keys [][]byte, by *Client) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, prefix := range slices.Sorted(maps.Keys(t.prefixes)) {
-		var found [][]byte
-		seen := map[string]bool{}
-		for _, key := range keys {
-			if bytes.HasPrefix(key, []byte(prefix)) && !seen[string(key)] {
-				seen[string(key)] = true
-				found = append(found, key)
-			}
-		}
-		if len(found) == 0 {
-			continue
-		}
-		slices.SortFunc(found, bytes.Compare)
-		for _, s := range t.prefixes[prefix] {
-			if !(s.NoLoop && s == by) {
-				t.tellLocked(s, found)
-			}
-		}
-	}
-}
-
-// Flush tells everybody who tracks that no copy is good any more.
-func (t *Table) Flush() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(t.clients)) {
-		t.tellLocked(t.clients[id], nil)
-	}
-	t.keys, t.items = map[string][]int64{}, 0
-}
-
-// tellLocked sends a client, or the one that it redirects to, the keys that
-// it must not use any more; nil: all keys.
-func (t *Table) tellLocked(s *Client, keys [][]byte) {
-	to, subscribed := s.to, false
-	if s.Redirect != 0 {
-		if to, subscribed = t.other(s.Redirect); to == nil {
-			t.brokenLocked(s)
-			return
-		}
-	}
-	w := resp.Writer{Proto: to.Protocol()}
-	switch {
-	case w.Proto == 3:
-		w.Push(2)
-		w.BulkString("invalidate")
-	case to != s.to && subscribed:
-		w.Push(3)
-		w.BulkString("message")
-		w.BulkString(invalidateChannel)
-	default:
-		return // protocol 2 has no other way to say it
-	}
-	if keys == nil {
-		w.Null()
-	} else {
-		w.Array(len(keys))
-	}
-	for _, key := range keys {
-		w.Bulk(key)
-	}
-	to.Push(w.Buf)
-}
-
-// brokenLocked tells a client that nobody is there any more to whom it
-// redirects.
-func (t *Table) brokenLocked(s *Client) {
-	s.broken = true
-	if s.to.Protocol() != 3 {
-		return
-	}
-	w := resp.Writer{Proto: 3}
-	w.Push(2)
-	w.BulkString("tracking-redir-broken")
-	w.Int(s.Redirect)
-	s.to.Push(w.Buf)
 }
 
 // Shown is what CLIENT LIST shows: flags, and the client that is
