@@ -59,6 +59,9 @@ var bars = withTypes(map[string]bar{
 	"ranks/now":      {limit: 1, aim: 0.2, atMost: true},
 	"ranks/then":     {limit: 50, aim: 2, atMost: true},
 	"ranks/growth":   {limit: 1.5, aim: 1.1, atMost: true},
+	"feed/log":       {limit: 300_000, aim: 600_000},
+	"feed/ring":      {limit: 1_000_000, aim: 2_000_000},
+	"feed/resume":    {limit: 3, aim: 0.3, atMost: true}, // seconds
 	"large/SET/P=16": {limit: 2 * 45_700, aim: 4 * 45_700},
 	"large/GET/P=1":  {limit: 2 * 30_400, aim: 4 * 30_400},
 	"large/GET/P=16": {limit: 2 * 56_000, aim: 4 * 56_000},

@@ -54,6 +54,7 @@ var measurements = []measurement{
 	{"compaction", measureCompaction},
 	{"collections", measureCollections},
 	{"ranks", measureRanks},
+	{"feed", measureFeed},
 }
 
 func main() {

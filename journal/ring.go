@@ -76,7 +76,9 @@ type Ring struct {
 	held      int              // rows
 	rows      []*schema.Row    // memory for groups
 	entries   []schema.Entry
+
 	waiting   waiting
+	everybody atomic.Bool // all who wait are to be called
 }
 
 func newRing(limit int64, newest func() schema.Timestamp) *Ring {
@@ -90,19 +92,21 @@ func (r *Ring) Publish(before schema.Timestamp, rows []*schema.Row, entries []sc
 	if len(rows) == 0 || !r.active.Load() {
 		return
 	}
+	if r.publish(before, rows, entries) && r.waiting.any() {
+		r.wakeUp()
+	}
+}
+
+// publish is Publish where the ring is filled; false if it is no more.
+func (r *Ring) publish(before schema.Timestamp, rows []*schema.Row, entries []schema.Entry) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.followers == 0 && !r.waiting.any() && time.Now().After(r.until) {
 		r.deactivate()
-		return
+		return false
 	}
 	r.push(Group{After: before, Last: rows[len(rows)-1].TS, Rows: rows, Entries: entries})
-	if r.waiting.any() {
-		select {
-		case r.wake <- struct{}{}:
-		default:
-		}
-	}
+	return true
 }
 
 // push takes a group, and lets go of the oldest.
@@ -242,19 +246,15 @@ func (r *Ring) run(ctx context.Context) {
 			return
 		case <-r.wake:
 		}
-		r.mu.Lock()
-		called := r.waiting.take(func(after schema.Timestamp) bool { return r.ahead(after) > after })
-		r.mu.Unlock()
-		for _, w := range called {
-			w.fn()
-		}
+		r.callDue(r.everybody.Swap(false))
 	}
 }
 
 // beyond says whether there is a commit after a moment, as far as followers are
-// to know.
+// to know. The ring is filled from then on.
 func (r *Ring) beyond(after schema.Timestamp) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.fillLocked()
 	return r.ahead(after) > after
 }

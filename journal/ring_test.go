@@ -5,6 +5,7 @@ package journal
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -188,6 +189,69 @@ func TestNotifyComesOnceAndIsNotMissed(t *testing.T) {
 		f.ring.notifyAll()
 		expect("a pass of the compactor", 4)
 	})
+}
+
+// TestNoCallIsLost publishes each commit as soon as everybody has heard of the
+// one before, which is when they begin to wait for it. Some give up and come
+// again.
+func TestNoCallIsLost(t *testing.T) {
+	const commits, waiters = 5000, 4
+	f := newFeeder(1 << 12)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go f.ring.run(ctx)
+	var heard [waiters]atomic.Int64
+	for n := range waiters {
+		go func() {
+			for i, at := 0, schema.Timestamp(0); at < commits; i++ {
+				called := make(chan struct{}, 1) // the one call
+				stop := f.ring.Notify(at, func() { called <- struct{}{} })
+				if (i+n)%7 == 0 {
+					stop()
+					continue
+				}
+				<-called
+				at = schema.Timestamp(f.newest.Load())
+				heard[n].Store(int64(at))
+			}
+		}()
+	}
+	deadline := time.Now().Add(time.Minute)
+	for ts := schema.Timestamp(1); ts <= commits; ts++ {
+		f.publish(1, ts)
+		for n := range heard {
+			for heard[n].Load() < int64(ts) {
+				if runtime.Gosched(); time.Now().After(deadline) {
+					t.Fatalf("nobody has called %d of %d for the commit %d", n, waiters, ts)
+				}
+			}
+		}
+	}
+}
+
+// TestWhoLooksIsWaitingAlready holds the order that no call is lost by: whoever
+// asks for the newest commit can be found by the next one before that.
+func TestWhoLooksIsWaitingAlready(t *testing.T) {
+	looks := 0
+	var r *Ring
+	r = newRing(1<<20, func() schema.Timestamp {
+		if looks++; !r.waiting.any() {
+			t.Errorf("look %d: nobody waits yet", looks)
+		}
+		return 5
+	})
+	r.Notify(5, func() { t.Error("called for a commit after 5") })
+	called := 0
+	r.wait(&waiter{after: 4, fn: func() { called++ }}) // it was taken out when 5 was committed
+	if looks != 2 || called != 1 {
+		t.Errorf("got %d looks and %d calls, want two, and one", looks, called)
+	}
+	stopped := &waiter{after: 5}
+	stopped.over.Store(true)
+	r.wait(stopped)
+	if n := len(r.waiting.list); n != 1 {
+		t.Errorf("got %d who wait, want one", n)
+	}
 }
 
 // TestWhoWaitsCostsNoGoroutine holds a thousand waits against the goroutines.
