@@ -20,17 +20,21 @@ var Broken = map[string]struct {
 	"runs ahead":       {Bookmarkable, aheadOf},
 }
 
+// next is where the client of an event has its next one; -1: nowhere.
+func next(events []Event, i int) int {
+	for j := i + 1; i >= 0 && j < len(events); j++ {
+		if events[j].Client == events[i].Client {
+			return j
+		}
+	}
+	return -1
+}
+
 // pairs finds a place where two events of one client follow one another.
 func pairs(events []Event, a, b Kind) (i, j int, ok bool) {
 	for i, e := range events {
-		for j := i + 1; j < len(events); j++ {
-			if events[j].Client != e.Client {
-				continue
-			}
-			if e.Kind == a && events[j].Kind == b {
-				return i, j, true
-			}
-			break
+		if j := next(events, i); e.Kind == a && j > 0 && events[j].Kind == b {
+			return i, j, true
 		}
 	}
 	return 0, 0, false
@@ -90,16 +94,13 @@ func split(events []Event) ([]Event, bool) {
 	return nil, false
 }
 
-// skippedAfterResume leaves out the first commit after a resumption.
+// skippedAfterResume leaves out the first of two commits after a resumption.
 func skippedAfterResume(events []Event) ([]Event, bool) {
-	for from := range events {
-		_, j, ok := pairs(events[from:], Resumed, Delivered)
-		if !ok {
-			return nil, false
-		}
-		rest := slices.Delete(slices.Clone(events), from+j, from+j+1)
-		if _, _, more := pairs(rest[from:], Resumed, Delivered); more {
-			return rest, true
+	for i, e := range events {
+		j := next(events, i)
+		k := next(events, j)
+		if e.Kind == Resumed && k > 0 && events[j].Kind == Delivered && events[k].Kind == Delivered {
+			return slices.Delete(slices.Clone(events), j, j+1), true
 		}
 	}
 	return nil, false
