@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/internal/spread"
+	"github.com/firndb/firn/journal"
 )
 
 // Stats are figures about a store since it was opened.
@@ -49,6 +50,8 @@ type Stats struct {
 	Followers     int           // see Store.Changes
 	FollowerLag   time.Duration // how far the last of them is behind the newest commit
 	FollowedBytes int64         // of the newest commits in memory, for them
+
+	Watching journal.WatchStats // who waits for what was read to change, see Store.Watch
 
 	Policies   int       // that are set
 	Holds      int       // that have not expired
@@ -96,6 +99,7 @@ func (s *Store) Stats() Stats {
 	}
 	followers := s.journal.Stats()
 	stats.Followers, stats.FollowerLag, stats.FollowedBytes = followers.Followers, followers.Lag, followers.RingBytes
+	stats.Watching = s.journal.Watching()
 	spreads := s.writer.Spreads()
 	stats.GroupSizes, stats.GroupTimes = spreads.GroupSizes, spreads.GroupTimes
 	stats.SyncTimes, stats.CheckpointTimes = spreads.SyncTimes, spreads.CheckpointTimes

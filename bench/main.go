@@ -37,7 +37,6 @@ type measurement struct {
 // measurements are run and reported in this order.
 var measurements = []measurement{
 	{"throughput", measureThroughput},
-	{"tls", measureTLS},
 	{"embedded", measureEmbedded},
 	{"wal", measureWAL},
 	{"memory", measureMemory},

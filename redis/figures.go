@@ -7,6 +7,7 @@ import (
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/live"
 )
 
 // Figures are what a server has counted, for those who watch it. Asking for them
@@ -32,6 +33,7 @@ type Figures struct {
 	Commands  []CommandFigures
 	Databases map[int]int64 // keys of each that has any, those included that the sweeper has still to end
 
+	Live   live.Stats
 	Store  firn.Stats
 	Bounds firn.Bounds
 }
@@ -62,6 +64,7 @@ func (srv *Server) Figures() (Figures, error) {
 		InputBytes: st.bytesIn.Load(), OutputBytes: st.bytesOut.Load(), ProtocolErrors: st.protocolErrors.Load(),
 		KeyHits: st.hits.Load(), KeyMisses: st.misses.Load(), ExpiredKeys: st.expired.Load(),
 		SlowCommands: int64(srv.slow.Count()),
+		Live:         srv.LiveStats(),
 		Store:        srv.store.Stats(), Bounds: srv.store.Bounds(),
 	}
 	f.Errors, _ = st.errorCounts()

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -183,7 +182,7 @@ func infoServer(t *infoText) error {
 		"process_id", os.Getpid(),
 		"process_supervised", "no",
 		"run_id", srv.runID,
-		"tcp_port", cmp.Or(srv.opts.Port, srv.opts.TLSPort),
+		"tcp_port", srv.opts.Port,
 		"server_time_usec", now.UnixMicro(),
 		"uptime_in_seconds", int64(up.Seconds()),
 		"uptime_in_days", int64(up.Hours()/24),

@@ -106,9 +106,8 @@ func (e *events) rest() error {
 
 // write sends the buffer, to a client that may take its time, but not for ever.
 func (e *events) write() error {
-	e.server.extend(e.w)
 	e.wrote = time.Now()
-	_, err := e.w.Write(e.buf)
+	err := e.server.write(e.w, e.buf)
 	if err == nil {
 		err = e.flush()
 	}

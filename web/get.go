@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/resp/reply"
 )
 
@@ -19,55 +20,66 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	key, err := q.required("key")
+	l := look{}
+	if l.key, err = q.required("key"); err != nil {
+		return err
+	}
+	if l.db, err = q.database(); err != nil {
+		return err
+	}
+	if l.at, _, err = q.one("at"); err != nil {
+		return err
+	}
+	v, err := s.look(r, &l)
 	if err != nil {
 		return err
 	}
-	db, err := q.database()
-	if err != nil {
-		return err
-	}
-	at, given, err := q.one("at")
-	if err != nil {
-		return err
-	}
-	c, err := s.enter(r)
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	if err := c.use(r.Context(), db); err != nil {
-		return err
-	}
-	// One moment for the reply and for its token. What is none is left to the
-	// command to refuse.
-	if !given {
-		at = s.redis.Store().Token(s.redis.Store().Bounds().Newest)
-	}
-	ts, bad := s.redis.Store().Moment(at)
-	if bad == nil {
-		at = s.redis.Store().Token(ts)
-	}
-	v, err := c.ask(r.Context(), "HISTORY", "GETAT", key, at)
-	if err != nil {
-		return err
-	}
-	if v.IsError() {
-		return problemOf(v.Text)
-	}
-	s.extend(w)
-	body := strconv.AppendInt([]byte(`{"db":`), db, 10)
-	body = reply.AppendString(append(body, `,"key":`...), key)
-	body = strconv.AppendInt(append(body, `,"ts":`...), int64(ts), 10)
-	body = reply.AppendString(append(body, `,"token":`...), at)
-	body = reply.AppendString(append(body, `,"type":`...), typeOf(&v))
-	body = v.AppendJSON(append(body, `,"value":`...))
 	status := http.StatusOK
 	if v.Null {
 		status = http.StatusNotFound
 	}
-	writeJSON(w, status, append(body, '}', '\n'))
-	return nil
+	return s.writeJSON(w, status, append(l.appendJSON(nil, &v), '\n'))
+}
+
+// look is what a key held at a moment.
+type look struct {
+	db      int64
+	key, at string // at empty: the newest commit. In the end it is a token
+	ts      firn.Timestamp
+}
+
+// look runs HISTORY GETAT. The moment is found here, so that the reply and its
+// token are of one; what is none is left to the command to refuse.
+func (s *Server) look(r *http.Request, l *look) (v reply.Value, err error) {
+	c, err := s.enter(r)
+	if err != nil {
+		return v, err
+	}
+	defer c.close()
+	if err := c.use(r.Context(), l.db); err != nil {
+		return v, err
+	}
+	store := s.redis.Store()
+	if l.at == "" {
+		l.at = store.Token(store.Bounds().Newest)
+	}
+	if ts, bad := store.Moment(l.at); bad == nil {
+		l.ts, l.at = ts, store.Token(ts)
+	}
+	v, err = c.ask(r.Context(), "HISTORY", "GETAT", l.key, l.at)
+	if err == nil && v.IsError() {
+		err = problemOf(v.Text)
+	}
+	return v, err
+}
+
+func (l *look) appendJSON(dst []byte, v *reply.Value) []byte {
+	dst = strconv.AppendInt(append(dst, `{"db":`...), l.db, 10)
+	dst = reply.AppendString(append(dst, `,"key":`...), l.key)
+	dst = strconv.AppendInt(append(dst, `,"ts":`...), int64(l.ts), 10)
+	dst = reply.AppendString(append(dst, `,"token":`...), l.at)
+	dst = reply.AppendString(append(dst, `,"type":`...), typeOf(v))
+	return append(v.AppendJSON(append(dst, `,"value":`...)), '}')
 }
 
 // typeOf is the type of a key whose state has this shape: a sorted set is an

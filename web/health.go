@@ -22,11 +22,3 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) error {
 	writeText(w, http.StatusOK, "ok\n")
 	return nil
 }
-
-func writeText(w http.ResponseWriter, status int, text string) {
-	h := w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	w.Write([]byte(text))
-}

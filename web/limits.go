@@ -18,8 +18,9 @@ const (
 	idleTimeout = 2 * time.Minute
 
 	// writeTimeout is how long a client may leave what it is sent unread, when
-	// the system's buffers are full.
+	// the system's buffers are full: each stepBytes have so long.
 	writeTimeout = 30 * time.Second
+	stepBytes    = 256 << 10
 
 	// keepAliveInterval is after how long a quiet stream says so: proxies give
 	// connections up that were silent for 30 or 60 seconds.

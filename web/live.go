@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,6 +65,9 @@ func stepsOf(q query) (steps [][]string, err error) {
 			if len(words) == 0 {
 				return nil, refuse(http.StatusBadRequest, "ERR command is empty")
 			}
+			if isSpokenToSession(words[0]) {
+				return nil, refuse(http.StatusBadRequest, "ERR "+words[0]+" is not a read of keys: LIVE runs nothing else")
+			}
 			steps = append(steps, words)
 		case "arg":
 			if len(steps) == 0 {
@@ -77,6 +81,14 @@ func stepsOf(q query) (steps [][]string, err error) {
 		return nil, refuse(http.StatusBadRequest, "ERR command is missing")
 	}
 	return steps, nil
+}
+
+// isSpokenToSession says whether a word in the place of a query's command would
+// mean something else than a query. Of all other words LIVE knows what to do.
+func isSpokenToSession(word string) bool {
+	return slices.ContainsFunc([]string{"RESUME", "MULTI", "EXEC", "DISCARD", "WATCH", "RESET", "QUIT"}, func(w string) bool {
+		return strings.EqualFold(w, word)
+	})
 }
 
 // run tells the first reply, or that it is the one that the client knows, and

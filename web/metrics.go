@@ -35,14 +35,14 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	writeFile(x, &f, size, free)
 	writeHistory(x, &f, time.Now())
 	writeListeners(x, &f)
+	writeJournal(x, &f)
+	writeLive(x, &f.Live)
 	s.writeOwn(x)
 	writeProcess(x, f.Started)
 	writeRuntime(x)
-	s.extend(w)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	_, err = w.Write(x.text)
-	return err
+	return s.write(w, x.text)
 }
 
 // mayWatch is nil if whoever asks may read metrics.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
+	"github.com/firndb/firn/redis/live"
 )
 
 func writeCommits(x *exposition, f *redis.Figures) {
@@ -23,9 +24,11 @@ func writeCommits(x *exposition, f *redis.Figures) {
 
 func writeMemory(x *exposition, f *redis.Figures) {
 	st := &f.Store
-	x.family("firn_memory_bytes", kindGauge, "What takes memory, by part: documents in memory, index entries not merged.")
+	x.family("firn_memory_bytes", kindGauge, "What takes memory, by part: documents, index entries not merged, commits for followers, what was read.")
 	x.sample("firn_memory_bytes", float64(st.HeadBytes), "part", "head")
 	x.sample("firn_memory_bytes", float64(st.TailBytes), "part", "tail")
+	x.sample("firn_memory_bytes", float64(st.FollowedBytes), "part", "ring")
+	x.sample("firn_memory_bytes", float64(st.Watching.Bytes), "part", "watches")
 	x.gauge("firn_head_documents", "Documents in memory.", float64(st.HeadDocuments))
 	x.gauge("firn_head_ranges", "Ranges that are in memory as a whole.", float64(st.HeadRanges))
 	x.gauge("firn_head_budget_bytes", "What documents in memory may take.", float64(st.HeadBudget))
@@ -63,6 +66,25 @@ func writeHistory(x *exposition, f *redis.Figures, now time.Time) {
 	x.gauge("firn_policies", "Policies that are set.", float64(st.Policies))
 	x.gauge("firn_holds", "Holds that have not expired.", float64(st.Holds))
 	x.gauge("firn_oldest_hold_age_seconds", "How old the oldest moment is that is held; 0: none is.", age(st.OldestHold, now))
+}
+
+func writeJournal(x *exposition, f *redis.Figures) {
+	st := &f.Store
+	x.gauge("firn_followers", "Followers of the feed.", float64(st.Followers))
+	x.gauge("firn_follower_lag_seconds", "How far the last of them is behind the newest commit.", st.FollowerLag.Seconds())
+	x.gauge("firn_watches", "Queries that wait for what they read to change.", float64(st.Watching.Watches))
+	x.counter("firn_wakes_total", "Times that what one of them read has changed, or may have.", st.Watching.Wakes)
+	x.counter("firn_false_wakes_total", "Wakes after which the answer was found to be the same.", st.Watching.FalseWakes)
+	x.counter("firn_recorded_queries_total", "Queries that were run with a record of what they read.", st.Watching.Evaluations)
+	x.counter("firn_matcher_overruns_total", "Times that everything was woken, because matching fell behind the commits in memory.", st.Watching.FallenBehind)
+}
+
+func writeLive(x *exposition, l *live.Stats) {
+	x.gauge("firn_live_subscriptions", "Subscriptions of LIVE, of all clients.", float64(l.Subscriptions))
+	x.gauge("firn_live_queries", "Queries that they share.", float64(l.Queries))
+	x.counter("firn_live_evaluations_total", "Evaluations of these queries.", l.Evaluations)
+	x.counter("firn_live_pushes_total", "Replies that were pushed to clients.", l.Pushes)
+	x.counter("firn_live_false_wakes_total", "Evaluations that gave the same reply as before.", l.FalseWakes)
 }
 
 // seconds is a timestamp in Unix time.

@@ -81,7 +81,7 @@ func (p *problem) appendJSON(dst []byte) []byte {
 var challenges = []string{`Basic realm="firn", charset="UTF-8"`, `Bearer realm="firn"`}
 
 // write answers the request with the problem.
-func (p *problem) write(w http.ResponseWriter) {
+func (p *problem) write(s *Server, w http.ResponseWriter) {
 	h := w.Header()
 	if p.status == http.StatusUnauthorized {
 		h["Www-Authenticate"] = challenges
@@ -89,18 +89,5 @@ func (p *problem) write(w http.ResponseWriter) {
 	if p.status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", "1")
 	}
-	writeJSON(w, p.status, append(p.appendJSON(nil), '\n'))
+	_ = s.writeJSON(w, p.status, append(p.appendJSON(nil), '\n'))
 }
-
-// writeJSON answers with an object. What a key holds is no business of caches.
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	h.Set(binaryHeader, reply.BinaryForm)
-	w.WriteHeader(status)
-	w.Write(body)
-}
-
-// binaryHeader says how strings that are not UTF-8 are written.
-const binaryHeader = "Firn-Binary"

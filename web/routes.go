@@ -1,11 +1,8 @@
 package web
 
 import (
-	"context"
 	"errors"
-	"net"
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -52,7 +49,6 @@ func (s *Server) serve(to *route, w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'")
-	s.extend(w)
 	err := s.admit(to, seen, r)
 	if err == nil && seen.status == 0 {
 		err = to.answer(s, seen, r)
@@ -64,7 +60,7 @@ func (s *Server) serve(to *route, w http.ResponseWriter, r *http.Request) {
 	if !known {
 		p = refuse(http.StatusServiceUnavailable, "ERR "+err.Error())
 	}
-	p.write(seen)
+	p.write(s, seen)
 }
 
 // admit decides whether a request is answered. A preflight is, by admit.
@@ -99,77 +95,3 @@ func (s *Server) admit(to *route, w http.ResponseWriter, r *http.Request) error 
 	}
 	return nil
 }
-
-// enter opens a session for a request, as one of RESP is opened: the caller
-// closes it.
-func (s *Server) enter(r *http.Request) (*conversation, error) {
-	login, p := credentialsOf(r)
-	if p != nil {
-		return nil, p
-	}
-	if text := s.redis.Refusal(isLocal(r.RemoteAddr)); text != "" {
-		return nil, problemOf(text[1 : len(text)-2])
-	}
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	c := converse(s.redis, r.RemoteAddr, local.String())
-	hello := []string{"HELLO", "3"}
-	if login.given {
-		hello = append(hello, "AUTH", login.user, login.password)
-	}
-	if err := c.must(r.Context(), append(hello, "SETNAME", sessionName)...); err != nil {
-		c.close()
-		return nil, err
-	}
-	return c, nil
-}
-
-// sessionName is what CLIENT LIST calls a session of this package, and
-// versions' authors would.
-const sessionName = "http"
-
-// must sends a command whose reply does not matter, if it is no error.
-func (c *conversation) must(ctx context.Context, words ...string) error {
-	v, err := c.ask(ctx, words...)
-	if err == nil && v.IsError() {
-		return problemOf(v.Text)
-	}
-	return err
-}
-
-// use selects a database. Who stays in the first needs no right to SELECT.
-func (c *conversation) use(ctx context.Context, db int64) error {
-	if db == 0 {
-		return nil
-	}
-	return c.must(ctx, "SELECT", strconv.FormatInt(db, 10))
-}
-
-// extend gives the client more time to read what is written next.
-func (s *Server) extend(w http.ResponseWriter) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
-}
-
-// watched remembers what was answered.
-type watched struct {
-	http.ResponseWriter
-	status int // 0: nothing yet
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *watched) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements http.ResponseWriter.
-func (w *watched) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap is for http.ResponseController.
-func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -68,20 +68,6 @@ type Server struct {
 	handlers sync.WaitGroup // requests that are being answered: they use the store
 }
 
-// New makes a server of r that has the listeners from now on.
-func New(r *redis.Server, listeners []net.Listener, o Options) *Server {
-	s := &Server{redis: r, opts: o.withDefaults(), listeners: listeners, keepAlive: keepAliveInterval, patience: writeTimeout}
-	s.streams.most = s.opts.MaxStreams
-	s.http = http.Server{
-		Handler:           s.routes(),
-		MaxHeaderBytes:    maxHeaderBytes,
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelDebug), // what clients do wrong
-	}
-	return s
-}
-
 // Addrs is where the server listens.
 func (s *Server) Addrs() []net.Addr {
 	addrs := make([]net.Addr, len(s.listeners))
@@ -172,6 +158,15 @@ type visitor struct {
 func (v *visitor) Close() error {
 	v.once.Do(v.left)
 	return v.Conn.Close()
+}
+
+// CloseWrite lets net/http end a connection so that the client still reads the
+// answer, although it has sent what nobody read.
+func (v *visitor) CloseWrite() error {
+	if tcp, ok := v.Conn.(*net.TCPConn); ok {
+		return tcp.CloseWrite()
+	}
+	return nil
 }
 
 // streams counts the streams of each address.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
@@ -28,6 +29,7 @@ type running struct {
 	path string
 
 	address string // where it listens
+	change  func(*Server)
 	store   *firn.Store
 	redis   *redis.Server
 	web     *Server
@@ -46,9 +48,20 @@ func start(t *testing.T, o Options, ro redis.Options) *running {
 // startAt is start on an address of the test's choice.
 func startAt(t *testing.T, host string, o Options, ro redis.Options) *running {
 	t.Helper()
-	r := &running{t: t, path: filepath.Join(t.TempDir(), "firn.db"), address: net.JoinHostPort(host, "0")}
+	return run(&running{t: t, address: net.JoinHostPort(host, "0")}, o, ro)
+}
+
+// startWith is start with changes to the server, before it serves.
+func startWith(t *testing.T, o Options, ro redis.Options, change func(*Server)) *running {
+	t.Helper()
+	return run(&running{t: t, address: "127.0.0.1:0", change: change}, o, ro)
+}
+
+func run(r *running, o Options, ro redis.Options) *running {
+	r.t.Helper()
+	r.path = filepath.Join(r.t.TempDir(), "firn.db")
 	r.begin(o, ro)
-	t.Cleanup(r.end)
+	r.t.Cleanup(r.end)
 	return r
 }
 
@@ -66,11 +79,19 @@ func (r *running) begin(o Options, ro redis.Options) {
 	r.address = l.Addr().String() // clients come back to where they were
 	r.store, r.redis, r.ended = store, redis.New(store, ro), make(chan error, 1)
 	r.web = New(r.redis, []net.Listener{l}, o)
+	if r.change != nil {
+		r.change(r.web)
+	}
 	r.url = "http://" + r.address
 	r.client = &http.Client{Transport: &http.Transport{}}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	go func() { r.ended <- r.web.Run(ctx) }()
+	go func() {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return r.web.Run(ctx) })
+		group.Go(func() error { return r.redis.RunLive(ctx) })
+		r.ended <- group.Wait()
+	}()
 }
 
 // end stops the server and closes its store. It may be called twice.

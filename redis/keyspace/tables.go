@@ -35,7 +35,6 @@ func Tables() []firn.TableSpec {
 			Indexes: []firn.IndexSpec{{Name: expiryIndex, Keys: expiryKeys}},
 			Scope:   KeyScope,
 			Meets:   keyMeets,
-			Aspects: keyAspects(),
 			Owns:    ownedByKey,
 			Owned:   true,
 		},
