@@ -75,7 +75,9 @@ func (v *View) Flush(db int) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return v.ShowKeyspace(db, space.nextKeyspace(v.Tx.Timestamp()))
+	next := space.nextKeyspace(v.Tx.Timestamp())
+	reserve(v, next)
+	return v.ShowKeyspace(db, next)
 }
 
 // ShowKeyspace makes a database show a keyspace.

@@ -315,13 +315,28 @@ func (v *View) WriteString(s *Slot, value []byte, form Encoding, expires int64) 
 // NewUID names a collection that begins in this transaction.
 func (v *View) NewUID() UID {
 	w, ts := v.Work, v.Tx.Timestamp()
-	if w.uidTS != ts {
-		w.uidTS, w.uidN = ts, 0
-	}
+	w.countUIDs(ts)
 	w.uidN++
 	u := UID{ts, w.uidN}
 	v.Tx.Fresh(AppendUID(v.Room(), u))
 	return u
+}
+
+// reserve keeps the number of a keyspace that the transaction makes from
+// collections that it makes afterwards: these promise that nothing begins with
+// their uid yet, in any table.
+func reserve(v *View, space UID) {
+	v.Work.countUIDs(space.TS)
+	if space.N < maxDatabases { // there are not so many collections in a transaction
+		v.Work.uidN = max(v.Work.uidN, space.N)
+	}
+}
+
+// countUIDs begins to count the uids of a transaction.
+func (w *Workspace) countUIDs(ts firn.Timestamp) {
+	if w.uidTS != ts {
+		w.uidTS, w.uidN = ts, 0
+	}
 }
 
 // keyID is the id of a key's document.
