@@ -58,6 +58,10 @@ func (f *Follower) Close() {
 	})
 }
 
+// Passed is how many passes of the compactor were about to begin: whoever waits
+// and finds another number than before hands out a newer token.
+func (j *Journal) Passed() int64 { return j.followers.passes.Load() }
+
 // Changes follows the store from where a text says, see From, as
 // firn.Store.Changes does.
 func (j *Journal) Changes(ctx context.Context, from string, f Filter) iter.Seq2[Commit, error] {

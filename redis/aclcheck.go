@@ -15,6 +15,12 @@ func (s *Session) ReadsAnyKey(c *command.Call) bool {
 	return bounds == nil || bounds.AllowsAnyKey(c.Cmd, c.Args)
 }
 
+// ReadsKey implements Client.
+func (s *Session) ReadsKey(c *command.Call, key []byte) bool {
+	bounds := s.user.Load().Bounds.Load()
+	return bounds == nil || bounds.AllowsKey(c.Cmd, c.Args, key, command.AccessRead)
+}
+
 // Refusals, in Redis's words.
 const (
 	errNoKeyAccess     = resp.Error("NOPERM this user has no permissions to access one of the keys used as arguments")

@@ -14,13 +14,13 @@ var atCommands = []command.Command{
 		Run: atRun,
 	},
 	{
-		Name: "LASTTS", Flags: command.Local | command.Fast | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
-		Summary: "Returns the timestamp of this connection's last commit, 0 if there is none.",
-		Run:     func(c *command.Call) error { c.Reply.Int(int64(sessionOf(c).last)); return nil },
+		Name: "LASTTS", Args: "[TOKEN]", Max: 1, Flags: command.Local | command.Fast | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
+		Summary: "Returns the timestamp of this connection's last commit, 0 if there is none; with TOKEN as a token, nil if there is none.",
+		Run:     atLast,
 	},
 	{
 		Name: "HORIZON", Flags: command.Local | command.Fast | command.OwnName, Group: "history", Since: "0.1.0", Complexity: "O(1)",
-		Summary: "Returns the oldest and the newest timestamp that can be read, and the store's incarnation.",
+		Summary: "Returns the oldest and the newest timestamp that can be read, the store's incarnation, and a token of the newest.",
 		Run:     atHorizon,
 	},
 }
@@ -69,12 +69,29 @@ func atRun(c *command.Call) error {
 
 func atHorizon(c *command.Call) error {
 	b := c.Store.Bounds()
-	c.Reply.Map(3)
+	c.Reply.Map(4)
 	c.Reply.BulkString("oldest")
 	c.Reply.Int(int64(b.Oldest))
 	c.Reply.BulkString("newest")
 	c.Reply.Int(int64(b.Newest))
 	c.Reply.BulkString("incarnation")
 	c.Reply.BulkString(b.Incarnation)
+	command.ReplyField(&c.Reply, "token", c.Store.Token(b.Newest))
+	return nil
+}
+
+// atLast replies the session's last commit.
+func atLast(c *command.Call) error {
+	last := sessionOf(c).last
+	switch {
+	case len(c.Args) == 0:
+		c.Reply.Int(int64(last))
+	case !command.Is(c.Args[0], "TOKEN"):
+		return command.ErrSyntax
+	case last == 0:
+		c.Reply.Null()
+	default:
+		c.Reply.BulkString(c.Store.Token(last))
+	}
 	return nil
 }

@@ -27,7 +27,11 @@ func clientUnblock(c *command.Call) error {
 			if failing {
 				reply = func(out *resp.Writer) { out.Error(unblocked) }
 			}
-			done = w.end(reply)
+			if done = w.commit != nil && !failing; done {
+				done = w.runAgainSoon(true)
+			} else {
+				done = w.end(reply)
+			}
 		}
 	}
 	if done && failing {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/feed"
 	"github.com/firndb/firn/redis/hashes"
 	"github.com/firndb/firn/redis/history"
 	"github.com/firndb/firn/redis/keys"
@@ -19,7 +20,7 @@ import (
 func Commands() []command.Command {
 	all := slices.Concat(
 		values.Commands(), hashes.Commands(), lists.Commands(), sets.Commands(), zsets.Commands(), streams.Commands(),
-		keys.Commands(), history.Commands(),
+		keys.Commands(), history.Commands(), feed.Commands(),
 		connectionCommands, clientCommands, transactionCommands, watchCommands, pubsubCommands, monitorCommands,
 		serverCommands, configCommands, commandCommands, aclCommands,
 		atCommands, liveCommands, backupCommands, saveCommands, maintenanceCommands,

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +12,9 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/journal"
 	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/schema"
 )
 
 // What was, as clients see it.
@@ -19,13 +22,14 @@ import (
 // testdata/histories/*.txt are conversations like those in testdata, with a
 // clock: the n-th command of a chapter runs n seconds after its beginning, and
 // t<n> is that moment, in commands and in replies; t<n>ms is one in
-// milliseconds. A chapter whose name ends with "in protocol 3" is held in it.
+// milliseconds, and @t<n> its token. A chapter whose name ends with "in protocol 3" is held in it.
 // SWEEP ends what has expired. PASS is COMPACT without its figures: what a
 // policy that is set makes the compactor forget at once depends on its haste.
 // UPDATE=1 rewrites the replies from ours.
 
 var (
 	momentWord  = regexp.MustCompile(`^t(\d+)(ms)?$`)
+	tokenShown  = regexp.MustCompile(`@[-\w]{32}`)
 	momentShown = regexp.MustCompile(`\b1767323\d{3}(\d{3}){1,2}\b`)
 )
 
@@ -69,16 +73,27 @@ func (n *narrator) answer(t *testing.T, l *line) string {
 	words := make([][]byte, len(l.words))
 	for i, word := range l.words {
 		words[i] = word
-		if m := momentWord.FindStringSubmatch(string(word)); m != nil {
+		token := bytes.HasPrefix(word, []byte("@t"))
+		if m := momentWord.FindStringSubmatch(strings.TrimPrefix(string(word), "@")); m != nil {
 			seconds, _ := strconv.Atoi(m[1])
 			at := n.began.Add(time.Duration(seconds) * time.Second)
 			words[i] = strconv.AppendInt(nil, at.UnixMicro(), 10)
 			if m[2] != "" {
 				words[i] = strconv.AppendInt(nil, at.UnixMilli(), 10)
 			}
+			if token {
+				words[i] = []byte(n.Store.Token(schema.TimestampOf(at)))
+			}
 		}
 	}
-	return momentShown.ReplaceAllStringFunc(render(n.tell(t, words...)), n.moment)
+	reply := tokenShown.ReplaceAllStringFunc(render(n.tell(t, words...)), func(text string) string {
+		token, err := journal.ParseToken(text)
+		if err != nil {
+			t.Error(err)
+		}
+		return "@" + n.moment(strconv.FormatInt(int64(token.TS), 10))
+	})
+	return momentShown.ReplaceAllStringFunc(reply, n.moment)
 }
 
 // moment names a number that is one, unless it is odd.

@@ -314,11 +314,9 @@ func (s *Session) RunCold() {
 	var err error
 	switch {
 	case waits(u):
-		s.out.buf, _ = s.run(s.out.buf, u, nil, nil)
-		s.pending = false
-		s.srv.deliver(&s.outbox, &s.track, nil)
+		runOnWorker(s, u)
 	case s.asof != 0:
-		err = s.readPast()
+		err = readPast(s)
 	default:
 		err = s.srv.store.View(s.peek)
 	}
@@ -329,7 +327,7 @@ func (s *Session) RunCold() {
 
 // readPast runs the pending command on the session's moment of the past. The
 // reply counts only if the horizon has not passed that moment meanwhile.
-func (s *Session) readPast() error {
+func readPast(s *Session) error {
 	out := s.out.buf
 	err := s.srv.store.At(s.asof, func(snap *firn.Snapshot) error {
 		if s.partial {
@@ -378,7 +376,7 @@ func runTold(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byt
 // nothing yet: Call.Wants says what it waits for.
 func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	c := s.callFor(u, u.args, r, tx, out)
-	c.Waited, c.Patience = false, patience(s, u, tx)
+	c.Waited, c.Patience = s.woken != nil, patience(s, u, tx)
 	start := len(out)
 	began := s.times.begin(u.cmd, len(u.args), c.Tx, s.block || s.srv.slow.All.Load())
 	var err error
@@ -423,7 +421,7 @@ func (s *Session) callFor(u *unit, args [][]byte, r firn.Reader, tx *firn.Tx, ou
 	if u.cmd.Flags&command.OnWorker != 0 {
 		c.Witness = keyspace.Nobody{} // it is about the past
 	}
-	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.Wants = u.cmd, u.cmd.Operation, args, s.db, r, nil, nil
+	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.Wants, c.Followed = u.cmd, u.cmd.Operation, args, s.db, r, nil, nil, 0
 	if u.cmd.Flags&command.Writes != 0 {
 		c.Tx = tx
 	}

@@ -77,6 +77,8 @@ type Server struct {
 	shutdown sync.Once
 	backups  context.Context // of every BACKUP; endBackups ends it
 
+	following atomic.Int64 // clients that wait for a commit
+
 	endBackups context.CancelCauseFunc
 	nextID     atomic.Int64
 }
@@ -84,8 +86,11 @@ type Server struct {
 // Store is the store that the server works on.
 func (srv *Server) Store() *firn.Store { return srv.store }
 
-// blockedClients is how many clients wait: for a key, or for the end of a pause.
-func (srv *Server) blockedClients() int64 { return srv.blocked.waiting.Load() + srv.pause.count.Load() }
+// blockedClients is how many clients wait: for a key, a commit, or the end of a
+// pause.
+func (srv *Server) blockedClients() int64 {
+	return srv.blocked.waiting.Load() + srv.following.Load() + srv.pause.count.Load()
+}
 
 // inputLimits are those of a session's input.
 func (srv *Server) inputLimits() resp.Limits {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/journal"
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
@@ -103,7 +104,10 @@ type Session struct {
 	noTouch bool // CLIENT NO-TOUCH, the same
 
 	waiter atomic.Pointer[waiter] // what the session waits with; nil: it does not
-	paused pausedClient           // CLIENT PAUSE holds back its next command
+	woken  *waiter                // what next has waited with; nil: it has not
+
+	follower *journal.Follower // the client follows what is committed; nil: it does not
+	paused   pausedClient      // CLIENT PAUSE holds back its next command
 
 	// What other sessions read of this one.
 	cmd    atomic.Pointer[command.Entry] // the last command
@@ -154,6 +158,7 @@ func (s *Session) reset() {
 	s.proto, s.db, s.asof, s.partial, s.mute = 2, 0, 0, false, speaking
 	s.who = identity{}
 	s.noEvict, s.noTouch = false, false
+	stopFollowing(s)
 	s.multi.end()
 	s.stopListening()
 	s.user.Store(s.srv.users.Standard)
@@ -172,6 +177,7 @@ func (s *Session) setAuthed(ok bool) {
 func (s *Session) Close() {
 	s.srv.clients.remove(s.id)
 	unpark(s)
+	stopFollowing(s)
 	s.srv.pause.forget(&s.paused)
 	s.stopListening()
 	s.inbox.close()

@@ -11,7 +11,8 @@ import (
 	"github.com/firndb/firn/resp"
 )
 
-// waiter is a command that waits for a key, and the session that sent it.
+// waiter is a command that waits for a key or a commit, and the session that sent
+// it.
 //
 // It begins parked. Who claims it, holding turn, decides how it ends: a
 // transaction that serves it, its timeout, CLIENT UNBLOCK, or the session's
@@ -28,6 +29,7 @@ type waiter struct {
 	named   int    // how many keys the command names
 	links   []link // its places, one for each key; none once the wait is over
 	timer   *time.Timer
+	commit  *commitWait // it waits for a commit, and for no key; nil: for keys
 
 	turn   sync.Mutex // before blocked.mu
 	state  atomic.Int32
@@ -41,6 +43,7 @@ const (
 	waiterParked   int32 = iota
 	waiterServed         // by a transaction that is not committed yet
 	waiterAnswered       // reply is what the client gets
+	waiterDue            // the session runs the command again: see commitWait
 )
 
 // park makes the session wait for what a command wants. It is called in the
@@ -69,12 +72,20 @@ func unpark(s *Session) {
 	}
 }
 
-// parked says whether the session waits for a key. If the wait is over, it
-// takes the reply.
+// parked says whether the session waits for a key or a commit. If the wait is
+// over, it takes the reply, or runs the command again.
 func parked(s *Session) bool {
 	w := s.waiter.Load()
-	if w == nil || w.state.Load() != waiterAnswered {
-		return w != nil
+	if w == nil {
+		return false
+	}
+	switch w.state.Load() {
+	case waiterAnswered:
+	case waiterDue:
+		w.takeUp()
+		return false
+	default:
+		return true
 	}
 	s.out.buf = append(s.out.buf, w.reply...)
 	if w.wrote != 0 {
@@ -119,6 +130,10 @@ func (w *waiter) end(reply func(*resp.Writer)) bool {
 }
 
 func (w *waiter) leave() {
+	if w.commit != nil {
+		w.leaveJournal()
+		return
+	}
 	w.session.srv.blocked.leave(w)
 	if w.timer != nil {
 		w.timer.Stop()
@@ -218,10 +233,168 @@ func (w *waiter) runAgain(args [][]byte, tx *firn.Tx) (reply []byte, found bool,
 // patience is what a command may do that finds nothing.
 func patience(s *Session, u *unit, tx *firn.Tx) command.Patience {
 	switch {
-	case u.cmd.Flags&command.Blocks == 0 || s.multi.on || s.asof != 0:
+	case u.cmd.Flags&command.Blocks == 0 || s.multi.on || s.asof != 0 || s.woken != nil && s.woken.commit.last:
 		return command.RepliesAtOnce
 	case tx == nil:
 		return command.ParksLater
 	}
 	return command.ParksNow
+}
+
+// Waiting for a commit, as CHANGES with BLOCK does. The store calls when there is
+// one, and the session runs the command again, on a worker: a client that waits
+// costs a timer and a place in a list.
+
+// commitWait is what a waiter has that waits for a commit. The waiter's turn
+// guards it.
+type commitWait struct {
+	after     firn.Timestamp
+	until     time.Time   // it runs for the last time then
+	passes    int64       // of the compactor when it began
+	fruitless int         // how often it was woken in vain
+	rest      *time.Timer // before which it is not woken; nil: it does not rest
+	called    bool        // it was, while it rested
+	stop      func()      // ends the asking; nil: it has not asked yet
+	last      bool        // the command may not wait any more
+}
+
+// A client that follows few keys is woken by commits that are none of its
+// business. It rests after that, the longer the more often: so a thousand such
+// clients beside a busy writer take a part of a core, and what they wait for comes
+// so much later at most.
+const (
+	shortestRest = time.Millisecond
+	longestRest  = 16 * time.Millisecond
+)
+
+// parkForCommit makes the session wait for a commit. since is the wait that the
+// command was woken from, if it was.
+func parkForCommit(s *Session, u *unit, want *command.Wait, since *waiter) {
+	w := &waiter{session: s}
+	w.unit = unit{cmd: u.cmd, words: keep(append([][]byte{[]byte(u.cmd.Full)}, want.Args...)), mute: u.mute}
+	w.unit.args = w.unit.words[1:]
+	c := &commitWait{after: want.After, until: time.Now().Add(want.Timeout), passes: s.srv.store.Journal().Passed()}
+	w.commit = c
+	if since != nil {
+		c.until, c.passes, c.fruitless = since.commit.until, since.commit.passes, since.commit.fruitless+1
+	}
+	s.srv.following.Add(1)
+	s.waiter.Store(w)
+	w.turn.Lock()
+	w.timer = time.AfterFunc(time.Until(c.until), func() { w.runAgainSoon(true) })
+	if c.fruitless > 0 {
+		rest := min(shortestRest<<min(c.fruitless-1, 8), longestRest)
+		c.rest = time.AfterFunc(rest, w.rested)
+	}
+	w.turn.Unlock()
+	w.listen()
+}
+
+// listen asks the store to wake the waiter. That may be at once.
+func (w *waiter) listen() {
+	stop := w.session.srv.store.Journal().Notify(w.commit.after, w.call)
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.state.Load() == waiterParked {
+		w.commit.stop = stop
+		return
+	}
+	stop()
+}
+
+// call is called when there is a commit, or the horizon is about to move.
+func (w *waiter) call() {
+	w.turn.Lock()
+	if w.commit.rest != nil {
+		w.commit.called = true
+		w.turn.Unlock()
+		return
+	}
+	w.turn.Unlock()
+	w.runAgainSoon(false)
+}
+
+// rested ends the rest.
+func (w *waiter) rested() {
+	w.turn.Lock()
+	called := w.commit.called
+	w.commit.rest = nil
+	w.turn.Unlock()
+	if called {
+		w.runAgainSoon(false)
+	}
+}
+
+// runAgainSoon ends the wait: the session runs the command again. last says that
+// it replies then, whatever it finds. It is false if somebody else has ended it.
+func (w *waiter) runAgainSoon(last bool) bool {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if w.state.Load() != waiterParked {
+		return false
+	}
+	w.leave()
+	w.commit.last = last
+	w.state.Store(waiterDue)
+	w.session.inbox.wake()
+	return true
+}
+
+// leaveJournal is leave of a waiter that waits for a commit.
+func (w *waiter) leaveJournal() {
+	w.session.srv.following.Add(-1)
+	for _, t := range [...]*time.Timer{w.timer, w.commit.rest} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	if w.commit.stop != nil {
+		w.commit.stop()
+	}
+}
+
+// takeUp makes the command of a wait that is over the session's next.
+func (w *waiter) takeUp() {
+	s := w.session
+	if s.srv.store.Journal().Passed() != w.commit.passes {
+		w.commit.last = true // the horizon is to pass the token that the client has
+	}
+	s.next, s.pending, s.woken = w.unit, true, w
+	s.waiter.Store(nil)
+}
+
+// follows says that the client follows what is committed, and has had everything
+// up to a moment.
+func follows(s *Session, ts firn.Timestamp) {
+	if s.follower == nil {
+		s.follower = s.srv.store.Journal().Follow(ts)
+		return
+	}
+	s.follower.Moved(ts)
+}
+
+// stopFollowing says that the client follows no more.
+func stopFollowing(s *Session) {
+	if s.follower != nil {
+		s.follower.Close()
+		s.follower = nil
+	}
+}
+
+// runOnWorker runs a command that may wait for the file, and for a commit.
+func runOnWorker(s *Session, u *unit) {
+	woken := s.woken
+	s.out.buf, _ = s.run(s.out.buf, u, nil, nil)
+	s.pending, s.woken = false, nil
+	s.srv.deliver(&s.outbox, &s.track, nil)
+	if woken != nil {
+		u.cmd.Calls.Add(-1) // it was counted when it came
+	}
+	if ts := s.call.Followed; ts != 0 {
+		follows(s, ts)
+	}
+	if want := s.call.Wants; want != nil {
+		s.call.Wants = nil
+		parkForCommit(s, u, want, woken)
+	}
 }

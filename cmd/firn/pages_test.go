@@ -70,6 +70,7 @@ var notSamples = map[string]string{
 	"README.md:firn serve [PATH] ":               "a list of flags",
 	"README.md:package main":                     "TestTheProgramOfTheReadme runs it",
 	"docs/operations.md:groups:":                 "rules for Prometheus",
+	"docs/live.md:> LIVE ":                       "pushes come while nothing is typed",
 	"docs/history.md:ctx, users, ada := ":        "Example_past is the whole of it",
 	"schema/FORMAT.md:{\"time 24h0m0s\": {\"hor": "a document",
 	"docs/design/write.md:session ":              "a drawing",

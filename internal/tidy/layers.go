@@ -18,6 +18,7 @@ var levels = map[string]int{
 	"web":    9,
 
 	"redis":          8, // what needs a server, and the list of all commands
+	"redis/feed":     7,
 	"redis/history":  7,
 	"redis/live":     7,
 	"redis/tracking": 7,

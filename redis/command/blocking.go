@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
 )
@@ -16,6 +17,12 @@ type Wait struct {
 	Timeout time.Duration      // 0: for ever
 	Args    [][]byte           // what the command runs with then; nil: as it was called
 	Nothing func(*resp.Writer) // appends the reply after the timeout, and where waiting is not allowed
+
+	// ForCommit says that it waits for a commit after a moment, and not for keys.
+	// Nothing is not used: after the timeout the command runs once more, and
+	// replies at once.
+	ForCommit bool
+	After     firn.Timestamp
 }
 
 // Patience is what a command does that finds nothing, and could wait.
@@ -36,7 +43,12 @@ var ErrParks = errors.New("redis: to wait takes a transaction")
 // for it yet, and it has written nothing: the client waits, and the command
 // runs again, with Waited, when a key of the kind has come. Where nobody may
 // wait, as inside MULTI and in the past, it replies nothing at once.
+// Who waits for a commit asks for Patience before.
 func (c *Call) Wait(w Wait) error {
+	if w.ForCommit {
+		c.Wants = &w
+		return nil
+	}
 	switch c.Patience {
 	case RepliesAtOnce:
 		w.Nothing(&c.Reply)

@@ -100,6 +100,10 @@ type Call struct {
 
 	Patience Patience // what a command with Blocks may do that finds nothing
 	Wants    *Wait    // what it waits for, once it has called wait
+
+	// Followed is up to where the client has had what is committed, if it goes on
+	// from there; 0: it does not follow.
+	Followed firn.Timestamp
 }
 
 // Client is who a command runs for, as far as commands that are not about
@@ -115,6 +119,10 @@ type Client interface {
 	// ReadsAnyKey says that the user may read keys that the command does not
 	// name.
 	ReadsAnyKey(c *Call) bool
+
+	// ReadsKey says whether the user may read a key that the command does not
+	// name.
+	ReadsKey(c *Call, key []byte) bool
 
 	// Moment reads a moment as clients write it.
 	Moment(text []byte) (firn.Timestamp, error)

@@ -8,7 +8,7 @@ import (
 
 // Names of the tables that Redis's types live in.
 const (
-	databasesTable = "databases"
+	DatabasesTable = "databases"
 	KeysTable      = "keys"
 	ElementsTable  = "elements"
 	ScoresTable    = "scores"
@@ -61,7 +61,7 @@ func NewCatalog(store *firn.Store, databaseCount int) *Catalog {
 	keys := store.Table(KeysTable)
 	t := &Catalog{
 		Store:         store,
-		Databases:     store.Table(databasesTable),
+		Databases:     store.Table(DatabasesTable),
 		Keys:          keys,
 		Elements:      store.Table(ElementsTable),
 		Scores:        store.Table(ScoresTable),

@@ -26,7 +26,7 @@ func NewChanges(store *firn.Store, from firn.Timestamp) (*Changes, error) {
 	ch := &Changes{shown: map[UID]int{}}
 	from = max(from, store.Bounds().Oldest)
 	err := store.At(min(from, store.Bounds().Newest), func(snap *firn.Snapshot) error {
-		for item, err := range snap.Scan(firn.Range{Index: store.Table(databasesTable).ByID()}) {
+		for item, err := range snap.Scan(firn.Range{Index: store.Table(DatabasesTable).ByID()}) {
 			if err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ func NewChanges(store *firn.Store, from firn.Timestamp) (*Changes, error) {
 // of no interest to clients.
 func (ch *Changes) Of(table string, doc *firn.Document) (c Change, ok bool, err error) {
 	switch table {
-	case databasesTable:
+	case DatabasesTable:
 		c, err = ch.database(doc)
 	case KeysTable:
 		c, err = ch.key(doc)

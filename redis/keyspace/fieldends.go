@@ -101,8 +101,8 @@ func (k *KeyDoc) Ended(now int64) bool {
 // appendLifetime appends the value of a lifetime.
 func appendLifetime(dst []byte, end int64) []byte { return pack.AppendUint(dst, uint64(end)) }
 
-// parseLifetime undoes appendLifetime; ok is false if b is not what it writes.
-func parseLifetime(b []byte) (end int64, ok bool) {
+// ParseLifetime undoes appendLifetime; ok is false if b is not what it writes.
+func ParseLifetime(b []byte) (end int64, ok bool) {
 	d := pack.Decoder{B: b}
 	end = d.Int()
 	return end, !d.Bad && len(d.B) == 0
@@ -111,7 +111,7 @@ func parseLifetime(b []byte) (end int64, ok bool) {
 // endKeys finds the lifetime of a hash's field by its end. A damaged document
 // is in no index: reading it is the error.
 func endKeys(id string, value []byte, add func(key []byte)) {
-	end, ok := parseLifetime(value)
+	end, ok := ParseLifetime(value)
 	n, found := tuple.PrefixLen(id, 2)
 	if !ok || !found {
 		return

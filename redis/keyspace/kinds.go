@@ -25,3 +25,13 @@ func (k Kind) String() string {
 	}
 	return "none"
 }
+
+// ParseKind is the type that has a name; ok is false if none has.
+func ParseKind(name string) (k Kind, ok bool) {
+	for k := KindString; k <= KindStream; k++ {
+		if kindNames[k] == name {
+			return k, true
+		}
+	}
+	return KindNone, false
+}

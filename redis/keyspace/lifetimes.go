@@ -44,7 +44,7 @@ func (h *OpenedHash) sweep(v *View, from []byte, limit int) (n int, last []byte,
 		due = append(due, item.Doc)
 	}
 	for _, doc := range due {
-		end, _ := parseLifetime(doc.Value)
+		end, _ := ParseLifetime(doc.Value)
 		if err := h.dropEnded(v, []byte(doc.ID), end); err != nil {
 			return 0, nil, err
 		}
@@ -94,7 +94,7 @@ func FieldEnd(v *View, u UID, field []byte) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	end, ok := parseLifetime(doc.Value)
+	end, ok := ParseLifetime(doc.Value)
 	if !ok {
 		return 0, fmt.Errorf("lifetime %q at %d: %w", doc.ID, doc.TS, ErrDamaged)
 	}

@@ -40,8 +40,8 @@ func OriginKey(db int, key []byte) []byte {
 	return append(append(strconv.AppendInt(nil, int64(db), 10), ':'), key...)
 }
 
-// parseOrigin undoes OriginKey; ok is false if b is no key.
-func parseOrigin(b []byte) (db int, key []byte, ok bool) {
+// ParseOrigin undoes OriginKey; ok is false if b is no key.
+func ParseOrigin(b []byte) (db int, key []byte, ok bool) {
 	number, key, ok := bytes.Cut(b, []byte(":"))
 	if !ok {
 		return 0, nil, false
@@ -72,7 +72,7 @@ func (h *Chronicle) Follow(key []byte, q HistoryQuery, visit func(db int, key []
 			if !visit(h.V.DB, key, e) {
 				return false
 			}
-			if _, _, ok := parseOrigin(e.From()); ok {
+			if _, _, ok := ParseOrigin(e.From()); ok {
 				came = e
 			}
 			return came == nil
@@ -87,7 +87,7 @@ func (h *Chronicle) Follow(key []byte, q HistoryQuery, visit func(db int, key []
 		if all == 0 {
 			q.Limit = 0
 		}
-		db, source, _ := parseOrigin(came.From())
+		db, source, _ := ParseOrigin(came.From())
 		if h, err = NewChronicle(h.V.in(db)); err != nil {
 			return err
 		}

@@ -205,7 +205,7 @@ type StreamEntry struct {
 // ParseStreamEntry reads an entry's document, whose id begins with prefixBytes of
 // its stream. Its fields are validated when they are replied.
 func ParseStreamEntry(doc *firn.Document, prefixBytes int) (e StreamEntry, err error) {
-	if e.ID, err = takeIDKey(doc.ID[prefixBytes:]); err != nil {
+	if e.ID, err = TakeIDKey(doc.ID[prefixBytes:]); err != nil {
 		return e, err
 	}
 	e.Body.B = doc.Value

@@ -84,7 +84,8 @@ func boundsTo(e *msgpack.Encoder) func(pendingBounds) error {
 	}
 }
 
-func parseGroup(doc *firn.Document, name []byte) (StreamGroup, error) {
+// ParseGroup reads the document of a group.
+func ParseGroup(doc *firn.Document, name []byte) (StreamGroup, error) {
 	d := groupReader(doc.Value)
 	defer msgpack.PutDecoder(d.Decoder)
 	d.array(groupElements)
@@ -94,7 +95,8 @@ func parseGroup(doc *firn.Document, name []byte) (StreamGroup, error) {
 	return g, d.end(doc, g.Encode)
 }
 
-func parseConsumer(doc *firn.Document, name []byte) (StreamConsumer, error) {
+// ParseConsumer reads the document of a consumer.
+func ParseConsumer(doc *firn.Document, name []byte) (StreamConsumer, error) {
 	d := groupReader(doc.Value)
 	defer msgpack.PutDecoder(d.Decoder)
 	d.array(consumerElements)

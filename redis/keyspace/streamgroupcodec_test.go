@@ -39,7 +39,7 @@ func unpackBounds(d *pack.Decoder) pendingBounds {
 	return pendingBounds{d.Int(), readID(d), readID(d), d.Int()}
 }
 
-// unpackGroup is parseGroup by the codec of key documents.
+// unpackGroup is ParseGroup by the codec of key documents.
 func unpackGroup(b []byte) (StreamGroup, bool) {
 	d := pack.Decoder{B: b}
 	d.Expect(0x98)
@@ -50,7 +50,7 @@ func unpackGroup(b []byte) (StreamGroup, bool) {
 func checkGroupDocument(t *testing.T, b []byte) {
 	t.Helper()
 	want, ok := unpackGroup(b)
-	got, err := parseGroup(&firn.Document{ID: "g", TS: 1, Value: b}, nil)
+	got, err := ParseGroup(&firn.Document{ID: "g", TS: 1, Value: b}, nil)
 	switch {
 	case ok != (err == nil):
 		t.Fatalf("%x: the library says %v, ours %v", b, err, ok)
@@ -81,7 +81,7 @@ func TestBothCodecsWriteTheSameGroups(t *testing.T) {
 		if got, want := m.Encode(), packedConsumer(&m); !bytes.Equal(got, want) {
 			t.Fatalf("consumer %+v\n got %x\nwant %x", m, got, want)
 		}
-		back, err := parseConsumer(&firn.Document{Value: m.Encode()}, nil)
+		back, err := ParseConsumer(&firn.Document{Value: m.Encode()}, nil)
 		if err != nil || back.Seen != m.Seen || back.Pending != m.Pending {
 			t.Fatalf("consumer\n got %+v, %v\nwant %+v", back, err, m)
 		}

@@ -111,7 +111,8 @@ func (d *PendingEntry) Encode() []byte {
 	return pack.AppendUint(pack.AppendUint(b, uint64(d.Delivered)), uint64(d.Count))
 }
 
-func parsePending(doc *firn.Document, id StreamID) (PendingEntry, error) {
+// ParsePending reads the document of a pending entry.
+func ParsePending(doc *firn.Document, id StreamID) (PendingEntry, error) {
 	d := pack.Decoder{B: doc.Value}
 	d.Expect(0x93)
 	p := PendingEntry{id, d.Bin(), d.Int(), d.Int()}
@@ -171,7 +172,7 @@ func FindStreamGroup(v *View, k *KeyDoc, name []byte) (g StreamGroup, ok bool, e
 		return StreamGroup{}, false, nil
 	}
 	if err == nil {
-		g, err = parseGroup(doc, name)
+		g, err = ParseGroup(doc, name)
 	}
 	return g, err == nil, err
 }
@@ -183,7 +184,7 @@ func FindStreamConsumer(v *View, u UID, serial int64, name []byte) (m StreamCons
 		return StreamConsumer{}, false, nil
 	}
 	if err == nil {
-		m, err = parseConsumer(doc, name)
+		m, err = ParseConsumer(doc, name)
 	}
 	return m, err == nil, err
 }
@@ -199,7 +200,7 @@ func FindPending(v *View, u UID, g *StreamGroup, id StreamID) (d PendingEntry, o
 		return d, false, nil
 	}
 	if err == nil {
-		d, err = parsePending(doc, id)
+		d, err = ParsePending(doc, id)
 	}
 	return d, err == nil, err
 }
@@ -213,7 +214,7 @@ func StreamGroups(v *View, k *KeyDoc) iter.Seq2[StreamGroup, error] {
 			if err == nil {
 				var name []byte
 				if name, err = v.SubKey(item.Key, len(prefix)); err == nil {
-					g, err = parseGroup(item.Doc, Own(name))
+					g, err = ParseGroup(item.Doc, Own(name))
 				}
 			}
 			if !yield(g, err) || err != nil {
@@ -232,7 +233,7 @@ func GroupConsumers(v *View, u UID, g *StreamGroup) iter.Seq2[StreamConsumer, er
 			if err == nil {
 				var name []byte
 				if name, err = v.SubKey(item.Key, len(prefix)); err == nil {
-					m, err = parseConsumer(item.Doc, Own(name))
+					m, err = ParseConsumer(item.Doc, Own(name))
 				}
 			}
 			if !yield(m, err) || err != nil {
@@ -263,8 +264,8 @@ func EachPending(v *View, u UID, g *StreamGroup, m *StreamConsumer, s IDSpan, re
 			var d PendingEntry
 			if err == nil {
 				var id StreamID
-				if id, err = takeIDKey(item.Key[len(prefix):]); err == nil {
-					d, err = parsePending(item.Doc, id)
+				if id, err = TakeIDKey(item.Key[len(prefix):]); err == nil {
+					d, err = ParsePending(item.Doc, id)
 				}
 			}
 			if !yield(d, err) || err != nil {

@@ -73,8 +73,8 @@ func appendKeyNumber(dst []byte, n uint64) []byte {
 	return tuple.AppendInt(tuple.AppendInt(dst, math.MaxInt64), int64(n-1<<63))
 }
 
-// takeIDKey undoes appendKey. A key that is not exactly an id is ErrDamaged.
-func takeIDKey(key string) (id StreamID, err error) {
+// TakeIDKey undoes appendKey. A key that is not exactly an id is ErrDamaged.
+func TakeIDKey(key string) (id StreamID, err error) {
 	ms, rest, ok := takeKeyNumber(key)
 	seq, rest, ok2 := takeKeyNumber(rest)
 	if !ok || !ok2 || rest != "" {

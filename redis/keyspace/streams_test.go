@@ -19,7 +19,7 @@ func TestStreamIDsKeepTheirOrderAsKeys(t *testing.T) {
 		if i > 0 && key <= before {
 			t.Errorf("%v has the key % x, not greater than % x", id, key, before)
 		}
-		if back, err := takeIDKey(key); err != nil || back != id {
+		if back, err := TakeIDKey(key); err != nil || back != id {
 			t.Errorf("key of %v\n got %v, %v\nwant the id", id, back, err)
 		}
 		before = key

@@ -27,7 +27,7 @@ import (
 // to each pending entry.
 func Tables() []firn.TableSpec {
 	return []firn.TableSpec{
-		{Name: databasesTable, Owns: ownedByDatabase, Shared: true},
+		{Name: DatabasesTable, Owns: ownedByDatabase, Shared: true},
 		{
 			Name:    KeysTable,
 			Prefix:  2,

@@ -86,6 +86,11 @@ func (e *evaluator) ReadsAnyKey(c *command.Call) bool {
 	return e.rights == nil || e.rights.AllowsAnyKey(c.Cmd, c.Args)
 }
 
+// ReadsKey implements command.Client.
+func (e *evaluator) ReadsKey(c *command.Call, key []byte) bool {
+	return e.rights == nil || e.rights.AllowsKey(c.Cmd, c.Args, key, command.AccessRead)
+}
+
 // Moment implements command.Client.
 func (e *evaluator) Moment(text []byte) (firn.Timestamp, error) {
 	return e.hub.opts.Catalog.Store.Moment(string(text))
