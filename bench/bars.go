@@ -22,6 +22,9 @@ var bars = withTypes(map[string]bar{
 	"cpu/throughput/LPUSH/P=16/everysec": {limit: 2.5, aim: 1.5, atMost: true},
 	"cpu/throughput/ZADD/P=16/everysec":  {limit: 2.5, aim: 1.5, atMost: true},
 
+	"tls/GET/P=1": {limit: 0.6, aim: 0.7},
+	"tls/SET/P=1": {limit: 0.6, aim: 0.7},
+
 	"collections/queue":   {limit: 2, aim: 1.2, atMost: true},
 	"collections/zadd":    {limit: 2, aim: 1.5, atMost: true},
 	"collections/del":     {limit: 1, aim: 0.2, atMost: true},

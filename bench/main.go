@@ -37,6 +37,7 @@ type measurement struct {
 // measurements are run and reported in this order.
 var measurements = []measurement{
 	{"throughput", measureThroughput},
+	{"tls", measureTLS},
 	{"embedded", measureEmbedded},
 	{"wal", measureWAL},
 	{"memory", measureMemory},

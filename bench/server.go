@@ -32,6 +32,8 @@ type server struct {
 	command []string // program and arguments
 	port    int
 
+	benchmarkFlags []string // what redis-benchmark has to be told to reach it
+
 	process *exec.Cmd
 	exited  chan error // receives once, when the process has ended
 	opened  time.Duration

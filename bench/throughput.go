@@ -186,6 +186,7 @@ func redisBenchmarkOf(ctx context.Context, s *server, r row, n, keyspace int) (l
 		"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-d", "64", "-r", strconv.Itoa(keyspace),
 		"-P", strconv.Itoa(r.pipeline), "-n", strconv.Itoa(n), "--csv",
 	}
+	args = append(args, s.benchmarkFlags...)
 	if test.command == nil {
 		args = append(args, "-t", test.name)
 	} else {

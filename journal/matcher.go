@@ -206,8 +206,8 @@ func (m *Matcher) drop(w *watch) {
 }
 
 // Matched is a timestamp up to which every commit was matched, and whom it
-// concerns been told: those calls have returned. While nobody watches it is the
-// newest.
+// concerns been told: those calls have returned, and so have those that were due
+// by time when the commit was made. While nobody watches it is the newest.
 func (m *Matcher) Matched() schema.Timestamp {
 	newest := m.commits.newest()
 	m.mu.Lock()

@@ -51,15 +51,20 @@ func (r *matching) step() {
 		if len(r.groups) == 0 {
 			break // there is no newer commit, or the ring has none at all yet
 		}
+		now := r.now()
 		r.mu.Lock()
 		for i := range r.groups {
 			r.hits = r.in.match(r.hits, &r.groups[i])
 		}
+		r.hits = r.in.due(r.hits, now)
 		r.matched = r.groups[len(r.groups)-1].Last
 		done := r.matched
 		r.mu.Unlock()
 		clear(r.groups)
 		r.tell(done)
+	}
+	if !r.following() {
+		return
 	}
 	now := r.now()
 	r.mu.Lock()

@@ -48,7 +48,7 @@ var configCommands = []command.Command{{
 			Since: "2.0.0", Complexity: "O(n), n the configuration parameters provided",
 			Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			Summary: "Sets configuration parameters in-flight.",
-			Run:     configSet,
+			Run:     configSet, Waits: readsCertificates,
 		},
 	},
 }}
@@ -59,6 +59,10 @@ type parameter struct {
 	also string // another name for it
 	get  func(srv *Server) string
 	set  func(srv *Server, value string) error // nil: it cannot be changed while the server runs
+
+	// together, if there is one, makes what set has noted hold, once all
+	// parameters of the command are set.
+	together func(srv *Server) error
 }
 
 // parameters are the settings that CONFIG knows, by name.
@@ -87,7 +91,7 @@ var parameters = sync.OnceValue(func() []parameter {
 			return nil
 		}},
 	}
-	all = slices.Concat(all, limitParameters(), liveParameters(), serverParameters(), keptParameters())
+	all = slices.Concat(all, limitParameters(), liveParameters(), serverParameters(), keptParameters(), tlsParameters())
 	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
 	return all
 })
@@ -175,6 +179,8 @@ func configSet(c *command.Call) error {
 		return command.ErrSyntax
 	}
 	srv := sessionOf(c).srv
+	srv.config.setting.Lock()
+	defer srv.config.setting.Unlock()
 	var changes []change
 	for i := 0; i < len(c.Args); i += 2 {
 		p, err := findParameter(c.Args[i])
@@ -199,8 +205,27 @@ func configSet(c *command.Call) error {
 			return configFailed(ch.asked, err.Error())
 		}
 	}
+	if name, err := configTogether(srv, changes, !c.Client.InMulti()); err != nil {
+		configRestore(srv, changes)
+		return configFailed(name, err.Error())
+	}
 	c.Reply.Simple("OK")
 	return nil
+}
+
+// configTogether makes hold what only holds together. An error comes with the
+// name of a parameter that has to do with it.
+func configTogether(srv *Server, changes []change, mayWait bool) (name string, err error) {
+	for _, ch := range changes {
+		switch {
+		case ch.together == nil:
+		case !mayWait:
+			return ch.asked, resp.Error("not inside a transaction: files are read")
+		default:
+			return ch.asked, ch.together(srv) // there is one kind: TLS
+		}
+	}
+	return "", nil
 }
 
 // findParameter is the parameter of a name in any case.

@@ -131,10 +131,13 @@ syslog-enabled fixed no
 syslog-facility fixed local0
 syslog-ident fixed redis
 tcp-backlog fixed 511
-tls-auth-clients no|yes|optional yes
+tls-client-cert-file text 
+tls-client-key-file text 
+tls-client-key-file-pass fixed 
 tls-cluster yesno no
-tls-port fixed 0
 tls-replication yesno no
+tls-session-cache-size number:0:9223372036854775807 20480
+tls-session-cache-timeout number:0:9223372036854775807 300
 unixsocket fixed 
 unixsocketperm fixed 0
 `

@@ -17,6 +17,17 @@ func (srv *Server) Refusal(local bool) string {
 	return text
 }
 
+// Denial is Refusal for a client that speaks TLS. When it connects it is let
+// in or not, in silence, as if it were local; once it has shaken hands it can
+// be told why it has to go.
+func (srv *Server) Denial(local bool) string {
+	if local || !srv.config.protected.Load() || !srv.users.Open() {
+		return ""
+	}
+	srv.stats.rejected.Add(1)
+	return deniedReply
+}
+
 const fullReply = "-ERR max number of clients reached\r\n"
 
 // deniedReply begins as Redis's does, because clients look for it, and names

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -182,7 +183,7 @@ func infoServer(t *infoText) error {
 		"process_id", os.Getpid(),
 		"process_supervised", "no",
 		"run_id", srv.runID,
-		"tcp_port", srv.opts.Port,
+		"tcp_port", cmp.Or(srv.opts.Port, srv.opts.TLSPort),
 		"server_time_usec", now.UnixMicro(),
 		"uptime_in_seconds", int64(up.Seconds()),
 		"uptime_in_days", int64(up.Hours()/24),

@@ -229,7 +229,7 @@ func TestEncodingLimitsAreSettings(t *testing.T) {
 }
 
 // TestConfigKnowsRedissParameters: a client that reads or sets any of them
-// goes on, but for those of TLS and of processes, which Firn does not have.
+// goes on, but for those of processes, which Firn does not have.
 func TestConfigKnowsRedissParameters(t *testing.T) {
 	redis := startRedis(t)()
 	a, _ := NewPair(t, firn.Options{})
@@ -241,7 +241,7 @@ func TestConfigKnowsRedissParameters(t *testing.T) {
 	other := map[string]bool{"bind": true, "tracking-table-max-keys": true}
 	theirs := ask(t, redis, "CONFIG GET *").words()
 	for i := 0; i < len(theirs); i += 2 {
-		if name := theirs[i]; !mine[name] && !strings.HasPrefix(name, "tls-") && !other[name] {
+		if name := theirs[i]; !mine[name] && !other[name] {
 			t.Errorf("CONFIG GET does not know %s", name)
 		}
 	}

@@ -30,6 +30,7 @@ func New(store *firn.Store, o Options) *Server {
 	srv.users = acl.NewACL(srv.commands, o.Password)
 	srv.denials.Limit.Store(acl.DefaultLogLimit)
 	srv.config.init(o)
+	keepCertificates(srv)
 	srv.pubsub.Init()
 	srv.tracking.Init(&srv.catalog.Trackers, func(id int64) (pubsub.Listener, bool) {
 		if s := srv.clientByID(id); s != nil {

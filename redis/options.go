@@ -3,6 +3,8 @@ package redis
 import (
 	"log/slog"
 	"time"
+
+	"github.com/firndb/firn/certs"
 )
 
 // Options says how a Server behaves. The zero value is ready for production.
@@ -15,6 +17,7 @@ type Options struct {
 	Version    string // Firn's own version, for INFO and HELLO
 	Path       string // the store's file, for CONFIG GET and INFO
 	Port       int    // the TCP port, for INFO
+	TLSPort    int    // that of clients who speak TLS, for CONFIG GET; 0: there is none
 	Durability string // always, everysec or no, for INFO and CONFIG GET
 	Memory     int64  // the head's budget in bytes, for INFO and CONFIG GET
 	Anonymous  bool   // versions do not say who wrote them
@@ -22,6 +25,9 @@ type Options struct {
 	// Debug says who may use DEBUG, as Redis's enable-debug-command does: no,
 	// yes, or local, clients of this machine; empty: no.
 	Debug string
+
+	// TLS is what those clients are shown, for CONFIG to change; nil: nothing.
+	TLS *certs.Store
 
 	Logger *slog.Logger     // nil: nothing is logged
 	Level  *slog.LevelVar   // what CONFIG SET loglevel changes; nil: nothing

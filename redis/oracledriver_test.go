@@ -42,7 +42,7 @@ type ours struct {
 // the test puts them.
 func openStore(t testing.TB, o firn.Options) *firn.Store {
 	t.Helper()
-	o.Tables, o.CompactByHand = keyspace.Tables(), true
+	o.Tables, o.CompactByHand = append(keyspace.Tables(), firn.TableSpec{Name: "ticks"}), true
 	store, err := firn.Open(filepath.Join(t.TempDir(), "firn.db"), o)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,8 @@ type config struct {
 	protected  atomic.Bool  // without a password only clients of this machine are let in
 
 	outputLimits atomic.Pointer[outputLimits]
+
+	setting sync.Mutex // held by CONFIG SET, which sets all or nothing
 }
 
 func (cf *config) init(o Options) {

@@ -32,7 +32,7 @@ func drive(t *testing.T) (*running, *driven) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { unix.Close(ends[1]) })
-	l.adopt(ends[0])
+	l.adopt(arrival{ends[0], plainDoor})
 	c := l.conns[int32(ends[0])]
 	t.Cleanup(func() { l.close(c) })
 	return r, &driven{l, c, ends[1]}

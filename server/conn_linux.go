@@ -15,6 +15,7 @@ import (
 type conn struct {
 	fd      int
 	session *redis.Session
+	wire    *wire // TLS; nil: none
 
 	readable bool // epoll said so, and no read has found it empty since
 	hup      bool // the client will send no more; what it sent may be unread
@@ -25,54 +26,92 @@ type conn struct {
 	talks    bool // it is in the loop's list of those to be flushed
 	stopped  bool // the session can go on once some of its output is gone
 	ended    bool // nothing more is read: end once all is answered
+	shaking  bool // its TLS handshake is not over; it waits for that
 	closed   bool
+}
+
+// door says what the clients of a listening socket speak.
+type door int8
+
+const (
+	noDoor door = iota
+	plainDoor
+	tlsDoor
+)
+
+// arrival is a socket that was accepted.
+type arrival struct {
+	fd   int
+	door door
 }
 
 // maxAccepts bounds how many clients are let in before others are served.
 const maxAccepts = 64
 
 // accept lets waiting clients in, and spreads them over the loops.
-func (l *loop) accept(door int) {
+func (l *loop) accept(at int) {
 	for range maxAccepts {
-		fd, _, err := unix.Accept4(door, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		fd, _, err := unix.Accept4(at, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 		if err != nil {
 			if err != unix.EAGAIN && err != unix.EINTR && err != unix.ECONNABORTED {
 				l.server.opts.Logger.Warn("accept failed", "error", err)
 			}
 			return
 		}
-		to := l.peers[l.turn%len(l.peers)]
+		to, a := l.peers[l.turn%len(l.peers)], arrival{fd, l.doors[int32(at)]}
 		l.turn++
 		if to == l {
-			l.adopt(fd)
+			l.adopt(a)
 		} else {
-			to.tell(func(m *mailbox) { m.arrived = append(m.arrived, fd) })
+			to.tell(func(m *mailbox) { m.arrived = append(m.arrived, a) })
 		}
 	}
 }
 
 // adopt makes an accepted socket a connection of this loop.
-func (l *loop) adopt(fd int) {
+func (l *loop) adopt(a arrival) {
+	fd := a.fd
 	if l.ending {
 		unix.Close(fd)
 		return
 	}
 	peer, local, near := addressesOf(fd)
-	if text := l.server.redis.Refusal(near); text != "" {
-		unix.Write(fd, []byte(text))
+	if text := l.server.redis.Refusal(near || a.door == tlsDoor); text != "" {
+		if a.door != tlsDoor { // the client would not understand
+			unix.Write(fd, []byte(text))
+		}
 		unix.Close(fd)
 		return
 	}
 	tune(fd, int(l.server.redis.KeepAliveSeconds()))
-	if err := l.watch(fd, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET); err != nil {
+	c := &conn{fd: fd}
+	if err := l.connect(c, a.door); err != nil {
 		l.server.opts.Logger.Warn("client refused", "client", peer, "error", err)
 		unix.Close(fd)
 		return
 	}
-	c := &conn{fd: fd, session: l.server.redis.NewSession(peer, local)}
+	c.session = l.server.redis.NewSession(peer, local)
 	c.session.Hang = func() { l.tell(func(m *mailbox) { m.hung = append(m.hung, c) }) }
 	c.session.Nudge = func() { l.tell(func(m *mailbox) { m.nudged = append(m.nudged, c) }) }
 	l.conns[int32(fd)] = c
+	if c.wire != nil {
+		c.wire.peer, c.wire.near = peer, near
+		l.shakeHands(c)
+	}
+}
+
+// connect has epoll watch a socket. One that speaks TLS is watched once it
+// has shaken hands.
+func (l *loop) connect(c *conn, d door) (err error) {
+	if d == tlsDoor {
+		c.wire, err = newWire(c.fd, l.server.opts.TLS, l.server.turns)
+		return err
+	}
+	return l.watchClient(c.fd)
+}
+
+func (l *loop) watchClient(fd int) error {
+	return l.watch(fd, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
 }
 
 // tune sets what Redis sets on a client's socket. A Unix socket has none of
@@ -110,7 +149,7 @@ func (l *loop) read(c *conn) {
 		return // until the client has read some of it
 	}
 	space := c.session.Space(minReadBytes)
-	n, err := readNow(c.fd, space)
+	n, more, err := c.receive(space)
 	switch {
 	case err == unix.EAGAIN:
 		c.readable = false
@@ -122,9 +161,18 @@ func (l *loop) read(c *conn) {
 		c.ended = true
 	}
 	c.session.Fill(n)
-	c.readable = c.hup || n == len(space) // less means that there was no more
+	c.readable = c.hup || more
 	c.filled = true
 	l.filled = append(l.filled, c)
+}
+
+// receive reads once; more says that there may be more.
+func (c *conn) receive(p []byte) (n int, more bool, err unix.Errno) {
+	if c.wire != nil {
+		return c.wire.read(p, c.hup)
+	}
+	n, err = readNow(c.fd, p)
+	return n, n == len(p), err // less means that there was no more
 }
 
 // runFilled runs the sessions that have got input.
@@ -152,6 +200,9 @@ func (l *loop) resume(c *conn) {
 	l.waiting--
 	if c.closed {
 		c.session.Close()
+		return
+	}
+	if c.shaking && !l.letIn(c) {
 		return
 	}
 	l.advance(c)
@@ -279,19 +330,31 @@ func (l *loop) flush(c *conn) bool {
 	}
 	if !c.blocked {
 		part := out[:min(len(out), maxPartBytes)]
-		n, err := writeNow(c.fd, part)
-		if err != 0 && err != unix.EAGAIN {
+		n, full, err := c.send(part)
+		if err != 0 {
 			l.close(c)
 			return false
 		}
 		c.session.Sent(n)
-		c.blocked = n < len(part)
+		c.blocked = full
 	}
 	if c.session.Overflows() {
 		l.close(c)
 		return false
 	}
 	return true
+}
+
+// send writes to the socket; full says that it takes no more now.
+func (c *conn) send(p []byte) (n int, full bool, err unix.Errno) {
+	if c.wire != nil {
+		return c.wire.write(p)
+	}
+	n, err = writeNow(c.fd, p)
+	if err == unix.EAGAIN {
+		return 0, true, 0
+	}
+	return n, n < len(p), err
 }
 
 // close ends a connection. A session that waits is released when it is back.
@@ -301,6 +364,12 @@ func (l *loop) close(c *conn) {
 	}
 	c.closed = true
 	delete(l.conns, int32(c.fd))
+	switch {
+	case c.shaking:
+		c.wire.abort()
+	case c.wire != nil:
+		c.wire.bye()
+	}
 	unix.Close(c.fd)
 	if !c.waiting {
 		c.session.Close()
@@ -350,6 +419,8 @@ func fileOf(l net.Listener) (*os.File, error) {
 		return l.File()
 	case *net.UnixListener:
 		return l.File()
+	case secure:
+		return fileOf(l.Listener)
 	}
 	return nil, errNoSocket
 }

@@ -35,7 +35,7 @@ type loop struct {
 	wakeup   int // an eventfd, to interrupt a sleeping epoll_wait
 	events   []unix.EpollEvent
 	conns    map[int32]*conn
-	doors    map[int32]bool // listening sockets; those of the first loop only
+	doors    map[int32]door // listening sockets; those of the first loop only
 	peers    []*loop        // all loops, to spread new connections over
 	turn     int
 	waiting  int     // sessions that are with the store or a worker
@@ -68,7 +68,7 @@ type mailbox struct {
 	ready   []*conn // back from a worker
 	hung    []*conn // killed
 	nudged  []*conn // have something to say
-	arrived []int   // accepted sockets
+	arrived []arrival
 	end     bool
 }
 
@@ -128,7 +128,7 @@ func newLoop(s *Server, w *workers) (*loop, error) {
 		ahead:  s.redis.NewAhead(),
 		pieces: s.redis.Store().Stats().Durability != firn.Always,
 		conns:  make(map[int32]*conn),
-		doors:  make(map[int32]bool),
+		doors:  make(map[int32]door),
 	}
 	if err := l.watch(wakeup, unix.EPOLLIN|unix.EPOLLET); err != nil {
 		l.release()
@@ -236,7 +236,7 @@ func (l *loop) handle(event *unix.EpollEvent) {
 			l.flushLater(c)
 		}
 		l.read(c)
-	case l.doors[event.Fd]:
+	case l.doors[event.Fd] != noDoor:
 		l.accept(int(event.Fd))
 	case int(event.Fd) == l.wakeup:
 		var count [8]byte
@@ -269,15 +269,15 @@ func (l *loop) readMail() {
 		l.resume(c)
 	}
 	for _, c := range t.hung {
-		if !c.waiting && !c.closed {
+		if (!c.waiting || c.shaking) && !c.closed {
 			l.close(c)
 		}
 	}
 	for _, c := range t.nudged {
 		l.advance(c)
 	}
-	for _, fd := range t.arrived {
-		l.adopt(fd)
+	for _, a := range t.arrived {
+		l.adopt(a)
 	}
 	clear(t.decided)
 	clear(t.ready)
@@ -317,6 +317,9 @@ func (l *loop) tick() {
 		silent := now.UnixMilli() - c.session.LastActive()
 		if silent > quietMS && len(c.session.Output()) == 0 {
 			c.session.Idle()
+			if c.wire != nil {
+				c.wire.idle()
+			}
 		}
 		if timeout > 0 && silent > timeout && !c.session.Listens() && !c.session.Waits() || c.session.Overflows() {
 			l.close(c)
@@ -337,7 +340,7 @@ func (l *loop) startEnding() {
 // or, at last, those that do not read what they are owed as well.
 func (l *loop) closeAll(last bool) {
 	for _, c := range l.conns {
-		if !c.waiting && (len(c.session.Output()) == 0 && !c.stopped && !c.session.Served() || last) {
+		if c.shaking || !c.waiting && (len(c.session.Output()) == 0 && !c.stopped && !c.session.Served() || last) {
 			l.close(c)
 		}
 	}
@@ -364,7 +367,10 @@ func (l *loop) openDoors() error {
 		if err := l.watch(fd, unix.EPOLLIN); err != nil {
 			return err
 		}
-		l.doors[int32(fd)] = true
+		l.doors[int32(fd)] = plainDoor
+		if _, speaksTLS := listener.(secure); speaksTLS {
+			l.doors[int32(fd)] = tlsDoor
+		}
 	}
 	return nil
 }

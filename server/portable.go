@@ -14,16 +14,21 @@ import (
 
 // Go serves conn, of any kind, with a goroutine of its own, and closes it.
 // Once the server has ended conn is closed at once.
-func (s *Server) Go(conn net.Conn) {
+func (s *Server) Go(conn net.Conn) { s.start(conn, false) }
+
+// start serves conn, whose client speaks TLS or not.
+func (s *Server) start(conn net.Conn, speaksTLS bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		conn.Close()
 		return
 	}
-	if text := s.redis.Refusal(isLocal(conn.RemoteAddr())); text != "" {
-		conn.SetWriteDeadline(time.Now().Add(refusalTimeout))
-		io.WriteString(conn, text)
+	if text := s.redis.Refusal(speaksTLS || isLocal(conn.RemoteAddr())); text != "" {
+		if !speaksTLS { // the client would not understand
+			conn.SetWriteDeadline(time.Now().Add(refusalTimeout))
+			io.WriteString(conn, text)
+		}
 		conn.Close()
 		return
 	}
@@ -31,7 +36,7 @@ func (s *Server) Go(conn net.Conn) {
 	s.wg.Add(1)
 	go func() {
 		defer s.wg.Done()
-		s.serve(conn)
+		s.serve(conn, speaksTLS)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.conns, conn)
@@ -70,15 +75,23 @@ func (s *Server) hungUp() bool {
 }
 
 // serve runs the session of one connection until either side ends it.
-func (s *Server) serve(conn net.Conn) {
-	defer conn.Close()
+func (s *Server) serve(socket net.Conn, speaksTLS bool) {
+	conn := socket
+	defer func() { conn.Close() }()
 	keepAlive(conn, s.redis.KeepAliveSeconds())
 	session := s.redis.NewSession(addressOf(conn.RemoteAddr(), conn.LocalAddr()), addressOf(conn.LocalAddr(), conn.LocalAddr()))
 	defer session.Close()
 	decided := make(chan struct{}, 1) // so that the writer never waits
 	alone := redis.Group{Decided: func() { decided <- struct{}{} }}
-	session.Hang = func() { conn.Close() }
-	session.Nudge = func() { conn.SetReadDeadline(longAgo) }
+	session.Hang = func() { socket.Close() } // conn might wait to say goodbye
+	session.Nudge = func() { socket.SetReadDeadline(longAgo) }
+	if speaksTLS {
+		if secret := s.shakeHands(socket); secret != nil {
+			conn = secret
+		} else {
+			return
+		}
+	}
 	for {
 		switch session.Run() {
 		case redis.NeedCommit:

@@ -5,7 +5,9 @@
 // each ready connection with one call, runs its session, hands the writes of
 // all sessions to the store as one batch, and writes each reply with one
 // call. Everywhere else, and for any net.Conn, a goroutine per connection
-// does the same with plain blocking calls. Both keep the same promises:
+// does the same with plain blocking calls. TLS lies below the sessions in
+// either: a loop decrypts what it has read and encrypts what it sends, and
+// only handshakes have goroutines. Both keep the same promises:
 //
 //   - A connection takes no input while its session waits for the store, nor
 //     while it leaves too much output unread: that is the back-pressure. A
@@ -17,6 +19,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,6 +38,9 @@ type Options struct {
 	Loops    int      // epoll loops; 0: 1
 	Workers  int      // goroutines for reads that wait for the file; 0: 4
 	Portable bool     // a goroutine per connection, on Linux too
+
+	TLSListen []string    // TCP addresses whose clients speak TLS
+	TLS       *tls.Config // what those are shown, see package certs
 
 	Logger *slog.Logger // nil: nothing is logged
 }
@@ -72,6 +78,7 @@ type Server struct {
 	redis     *redis.Server
 	opts      Options
 	listeners Sockets
+	turns     turns
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // of the portable driver
@@ -90,10 +97,10 @@ func Listen(r *redis.Server, o Options) (*Server, error) {
 
 // Server makes a server that has the sockets from now on.
 func (b Sockets) Server(r *redis.Server, o Options) *Server {
-	return &Server{redis: r, opts: o.withDefaults(), listeners: b, conns: make(map[net.Conn]bool)}
+	return &Server{redis: r, opts: o.withDefaults(), listeners: b, turns: newTurns(), conns: make(map[net.Conn]bool)}
 }
 
-// Addrs is where the server listens, in the order of the options.
+// Addrs is where the server listens: Listen, Unix, TLSListen.
 func (s *Server) Addrs() []net.Addr {
 	addrs := make([]net.Addr, len(s.listeners))
 	for i, l := range s.listeners {
@@ -109,6 +116,9 @@ func (s *Server) Close() { s.listeners.Close() }
 // the batches in flight finish, sends what can be sent, closes every
 // connection, and returns; the error is nil if ctx ended.
 func (s *Server) Run(ctx context.Context) error {
+	if len(s.opts.TLSListen) > 0 && s.opts.TLS == nil {
+		return errors.New("server: addresses for TLS, and no certificate")
+	}
 	if haveLoops && !s.opts.Portable {
 		return s.runLoops(ctx)
 	}
@@ -134,11 +144,12 @@ func (s *Server) runPortable(ctx context.Context) error {
 }
 
 func (s *Server) accept(ctx context.Context, l net.Listener) error {
+	_, speaksTLS := l.(secure)
 	for {
 		conn, err := l.Accept()
 		switch {
 		case err == nil:
-			s.Go(conn)
+			s.start(conn, speaksTLS)
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return nil
 		case isTemporary(err):

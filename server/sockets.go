@@ -43,6 +43,14 @@ func Bind(o Options) (Sockets, error) {
 		}
 		b = append(b, l)
 	}
+	for _, address := range o.TLSListen {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			b.Close()
+			return nil, &BindError{address, err}
+		}
+		b = append(b, secure{l})
+	}
 	if len(b) == 0 {
 		return nil, errors.New("server: there is no address to listen on")
 	}

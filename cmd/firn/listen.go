@@ -14,8 +14,8 @@ import (
 
 // checkAddresses refuses what can be no address, before anything is opened.
 func (s *settings) checkAddresses() error {
-	if len(s.listen) == 0 && s.unix == "" {
-		return usageError{errors.New("--listen, --unix: give one address at least")}
+	if len(s.listen) == 0 && s.unix == "" && len(s.tls.listen) == 0 {
+		return usageError{errors.New("--listen, --unix, --tls-listen: give one address at least")}
 	}
 	for _, address := range s.listen {
 		if err := checkAddress(address); err != nil {
@@ -51,6 +51,8 @@ func (s *settings) cannotListen(err error) error {
 		err = errors.New("the path is taken: choose another with --unix")
 	case taken && slices.Contains(s.web.listen, bind.Address) && !slices.Contains(s.listen, bind.Address):
 		err = errors.New("the port is taken: choose another with --http")
+	case taken && slices.Contains(s.tls.listen, bind.Address):
+		err = errors.New("the port is taken: choose another with --tls-listen")
 	case taken:
 		err = errors.New("the port is taken: choose another with --listen")
 	default:

@@ -44,8 +44,10 @@ type settings struct {
 	debug      choiceValue
 	audit      choiceValue
 	loops      int
+	portable   bool
 	pprof      string
 	web        webSettings
+	tls        tlsFlags
 }
 
 const serveHelp = `Serve the store in PATH (firn.db if there is none) to Redis clients. The file
@@ -114,9 +116,11 @@ func serveFlags(s *settings) *cobra.Command {
 	f.Var(levelValue{&s.level}, "log-level", "debug, info, warn or error")
 	f.Var(&s.format, "log-format", "text or json; by default text on a terminal and json elsewhere")
 	s.web.addTo(f)
+	s.tls.add(f)
 	f.IntVar(&s.loops, "loops", 1, "event loops")
+	f.BoolVar(&s.portable, "portable", false, "a goroutine for each client, as where there is no epoll")
 	f.StringVar(&s.pprof, "pprof", "", "loopback address to serve profiles on")
-	for _, hidden := range []string{"loops", "pprof"} {
+	for _, hidden := range []string{"loops", "portable", "pprof"} {
 		f.Lookup(hidden).Hidden = true
 	}
 	return c
@@ -142,16 +146,22 @@ func (s *settings) validate() error {
 	if err := s.checkAddresses(); err != nil {
 		return err
 	}
+	if err := s.tls.check(s.speaksTLS()); err != nil {
+		return err
+	}
 	if s.pprof != "" && !isLoopback(s.pprof) {
 		return usageError{fmt.Errorf("--pprof %s: only loopback addresses", s.pprof)}
 	}
 	return s.web.validate()
 }
 
+// speaksTLS says whether any address does.
+func (s *settings) speaksTLS() bool { return len(s.tls.listen) > 0 }
+
 // warnOpen tells that clients of other machines will be refused, where they
 // were meant to come.
 func (s *settings) warnOpen(logger *slog.Logger) {
-	for _, address := range append(slices.Clone(s.listen), s.web.listen...) {
+	for _, address := range slices.Concat(s.listen, s.tls.listen, s.web.listen) {
 		if s.protected.text != "no" && !isLoopback(address) {
 			logger.Warn("only clients of this machine are let in: set FIRN_REQUIREPASS, or --protected-mode no if others need no password", "listen", address)
 		}
@@ -198,7 +208,10 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	logger := s.logger(stderr)
 	boundMemory(int64(s.memory))
 	began := time.Now()
-	where := server.Options{Listen: s.listen, Unix: s.unix, Loops: s.loops, Logger: logger}
+	where := server.Options{Listen: s.listen, Unix: s.unix, TLSListen: s.tls.listen, Loops: s.loops, Portable: s.portable, Logger: logger}
+	if where.TLS, err = s.tls.open(s.speaksTLS(), logger); err != nil {
+		return err
+	}
 	sockets, err := server.Bind(where)
 	if err != nil {
 		return s.cannotListen(err)
@@ -233,7 +246,7 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	options := s.redisOptions()
-	options.Logger, options.Shutdown = logger, end
+	options.Logger, options.Shutdown, options.TLS = logger, end, s.tls.store
 	shared := redis.New(store, options)
 	if err := s.loadUsers(shared); err != nil {
 		return err
@@ -259,6 +272,9 @@ func (s *settings) run(ctx context.Context, srv *server.Server, shared *redis.Se
 		logger.Info("serving http", "listen", addresses(over.Addrs()))
 		group.Go(func() error { return over.Run(ctx) })
 	}
+	if s.tls.store != nil {
+		group.Go(func() error { return followCerts(ctx, s.tls.store) })
+	}
 	if s.pprof != "" {
 		group.Go(func() error { return serveProfiles(ctx, s.pprof) })
 	}
@@ -272,7 +288,7 @@ func (s *settings) run(ctx context.Context, srv *server.Server, shared *redis.Se
 func (s *settings) redisOptions() redis.Options {
 	return redis.Options{
 		Databases: s.databases, Password: s.password, ACLFile: s.aclFile, MaxClients: s.maxClients, Version: version,
-		Path: s.path, Port: firstPort(s.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
+		Path: s.path, Port: firstPort(s.listen), TLSPort: firstPort(s.tls.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
 		Anonymous: s.audit.text == "off", Exposed: s.protected.text == "no", Level: &s.level,
 		Debug: s.debug.text,
 	}

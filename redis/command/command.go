@@ -77,6 +77,7 @@ type Command struct {
 	Deprecated Deprecation                          // by another command
 	Summary    string                               // one sentence
 	Differs    string                               // how it differs from Redis, where it does
+	Live       Live                                 // of a read command: what makes its reply stale
 	Operation  string                               // what history calls what it writes; empty: Name
 	Wraps      func(args [][]byte) (words [][]byte) // the command that its arguments are, two at least (AT); nil: they are none
 	Waits      func(args [][]byte) bool             // with these arguments it may wait for the file; nil: as Flags say

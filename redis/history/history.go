@@ -46,6 +46,7 @@ var historyCommands = []command.Command{
 	{
 		Name: "KEYINFO", Args: "key", Min: 1, Flags: command.ReadOnly | command.OwnName, Keys: command.FirstKey(command.Reads),
 		Group: "history", Since: "0.1.0", Complexity: "O(n), n the elements, whose bytes are counted; O(1) for a string",
+		Live:    command.Live{Refused: command.LiveClock},
 		Summary: "Returns what is known about a key: type, times, version, how many versions are kept, size and what wrote it last.",
 		Run:     keyInfo,
 	},

@@ -15,6 +15,7 @@ var databaseCommands = []command.Command{
 		Name: "DBSIZE", Flags: command.ReadOnly | command.Fast, Categories: command.CatKeyspace,
 		Group: "server", Since: "1.0.0", Complexity: "O(1), and the expired keys that are not swept yet",
 		Tips:    []string{"request_policy:all_shards", "response_policy:agg_sum"},
+		Live:    command.Live{What: "a key of the database that is made or removed, or ends"},
 		Summary: "Returns how many keys the database has.",
 		Differs: "Does not count keys that have expired.",
 		Run:     dbSize,

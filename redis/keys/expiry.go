@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
 )
 
@@ -38,28 +39,32 @@ var expiryCommands = []command.Command{
 		Run:     func(c *command.Call) error { return expire(c, 1, 0) },
 	},
 	{
-		Name: "TTL", Args: "key", Min: 1, Flags: command.ReadOnly | command.Clocked | command.Fast, Keys: command.FirstKey(command.Reads),
+		Name: "TTL", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "generic", Since: "1.0.0", Complexity: "O(1)",
 		Tips:    []string{"nondeterministic_output"},
+		Live:    command.Live{Refused: command.LiveClock},
 		Summary: "Returns the seconds until a key expires; -1 if it does not, -2 if there is none.",
 		Run:     func(c *command.Call) error { return timeLeft(c, 1000, c.Now()) },
 	},
 	{
-		Name: "PTTL", Args: "key", Min: 1, Flags: command.ReadOnly | command.Clocked | command.Fast, Keys: command.FirstKey(command.Reads),
+		Name: "PTTL", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "generic", Since: "2.6.0", Complexity: "O(1)",
 		Tips:    []string{"nondeterministic_output"},
+		Live:    command.Live{Refused: command.LiveClock},
 		Summary: "Returns the milliseconds until a key expires; -1 if it does not, -2 if there is none.",
 		Run:     func(c *command.Call) error { return timeLeft(c, 1, c.Now()) },
 	},
 	{
 		Name: "EXPIRETIME", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "generic", Since: "7.0.0", Complexity: "O(1)",
+		Live:    command.Live{On: keyspace.AspectIdentity, What: "the key: made, removed, given another type or end, ended"},
 		Summary: "Returns the Unix time at which a key expires; -1 if it does not, -2 if there is none.",
 		Run:     func(c *command.Call) error { return timeLeft(c, 1000, 0) },
 	},
 	{
 		Name: "PEXPIRETIME", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "generic", Since: "7.0.0", Complexity: "O(1)",
+		Live:    command.Live{On: keyspace.AspectIdentity, What: "the key: made, removed, given another type or end, ended"},
 		Summary: "Returns the Unix time in milliseconds at which a key expires; -1 if it does not, -2 if there is none.",
 		Run:     func(c *command.Call) error { return timeLeft(c, 1, 0) },
 	},

@@ -10,9 +10,10 @@ import (
 // Walks over the keys of a database.
 var scanCommands = []command.Command{
 	{
-		Name: "SCAN", Args: "cursor [MATCH pattern] [COUNT count] [TYPE type]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Clocked,
+		Name: "SCAN", Args: "cursor [MATCH pattern] [COUNT count] [TYPE type]", Min: 1, Max: -1, Flags: command.ReadOnly,
 		Group: "generic", Since: "2.8.0", Complexity: "O(count) per call",
 		Tips:    []string{"nondeterministic_output", "request_policy:special"},
+		Live:    command.Live{Refused: command.LiveCursors},
 		Summary: "Walks over the keys in steps; 0 begins, and is the cursor at the end.",
 		Differs: "Goes in key order. A pattern that begins with plain characters looks only at keys that begin so.",
 		Run:     scan,
@@ -21,6 +22,7 @@ var scanCommands = []command.Command{
 		Name: "KEYS", Args: "pattern", Min: 1, Flags: command.ReadOnly, Categories: command.CatKeyspace | command.CatDangerous,
 		Group: "generic", Since: "1.0.0", Complexity: "O(n), n the keys that begin as the pattern does",
 		Tips:    []string{"nondeterministic_output_order", "request_policy:all_shards"},
+		Live:    command.Live{What: "any write to a key of the database that begins as the pattern does up to its first special character"},
 		Summary: "Returns all keys that match a pattern.",
 		Differs: "In key order.",
 		Run:     keysMatching,

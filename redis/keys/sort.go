@@ -30,6 +30,7 @@ var sortCommands = []command.Command{
 		Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads).And(command.HiddenKeys(command.Reads)),
 		Categories: command.CatDangerous | command.CatSet | command.CatSortedSet | command.CatList,
 		Group:      "generic", Since: "7.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
+		Live:    command.Live{What: "any write to the key, and to the keys that BY and GET name"},
 		Summary: "SORT that does not store, and so can be asked of the past.",
 		Differs: "As SORT does.",
 		Run:     func(c *command.Call) error { return sortKey(c, false) },

@@ -27,6 +27,11 @@ func (v *View) EachDatabase(fn func(v *View, prefix []byte) error) error {
 // CountExpired counts the keys under a prefix of ids that have expired and
 // were not swept yet.
 func CountExpired(v *View, prefix string) (n int, err error) {
+	if v.R.Recorded() {
+		if err := untilFirst(v, firn.Range{Index: v.Expiry, From: tuple.AppendInt(nil, v.Now()), Limit: 1}, 0); err != nil {
+			return 0, err
+		}
+	}
 	due := firn.Range{Index: v.Expiry, To: tuple.AppendInt(nil, v.Now())}
 	for item, err := range v.R.Scan(due) {
 		if errors.Is(err, firn.ErrCompacted) {

@@ -105,7 +105,12 @@ func (v *View) FindDocument(key []byte) (*firn.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := readDoc(v, v.Keys, v.keyID(space, key))
+	v.Work.found = v.keyID(space, key)
+	into := v.Work.read.next()
+	doc, err := v.R.GetAspect(v.Keys, v.Work.found, int(v.Aspect), into)
+	if doc != into {
+		v.Work.read.giveBack(into)
+	}
 	if err == firn.ErrNotFound {
 		return nil, nil
 	}
@@ -117,6 +122,9 @@ func (v *View) Live(doc *firn.Document) (k KeyDoc, ok bool, err error) {
 	k, err = ParseKeyDoc(doc)
 	if err != nil || doc.Deleted || k.MayEnd() && k.Ended(v.Now()) {
 		return KeyDoc{}, false, err
+	}
+	if k.MayEnd() {
+		until(v, k.end())
 	}
 	return k, true, nil
 }

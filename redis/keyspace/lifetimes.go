@@ -18,7 +18,7 @@ func (h *OpenedHash) EndOf(v *View, field []byte) (ok bool, end int64, err error
 	if !h.Live {
 		return false, 0, nil
 	}
-	if _, ok, err = v.Element(h.Key.UID, field); err != nil || !ok || h.Ends.Count == 0 {
+	if _, ok, err = v.Element(h.Key.UID, field); err != nil || !ok || h.Ends.Count == 0 && !v.R.Recorded() {
 		return ok, 0, err
 	}
 	end, err = FieldEnd(v, h.Key.UID, field)
@@ -98,6 +98,7 @@ func FieldEnd(v *View, u UID, field []byte) (end int64, err error) {
 	if !ok {
 		return 0, fmt.Errorf("lifetime %q at %d: %w", doc.ID, doc.TS, ErrDamaged)
 	}
+	until(v, end)
 	return end, nil
 }
 
@@ -105,7 +106,7 @@ func FieldEnd(v *View, u UID, field []byte) (end int64, err error) {
 // ended.
 func FieldValue(v *View, k *KeyDoc, name []byte) (value []byte, ok bool, err error) {
 	value, ok, err = v.Element(k.UID, name)
-	if err != nil || !ok || k.Value == nil || !Expired(k.FieldEnds().First, v.Now()) {
+	if err != nil || !ok || !v.R.Recorded() && (k.Value == nil || !Expired(k.FieldEnds().First, v.Now())) {
 		return value, ok, err
 	}
 	end, err := FieldEnd(v, k.UID, name)
@@ -120,6 +121,9 @@ func FieldValue(v *View, k *KeyDoc, name []byte) (value []byte, ok bool, err err
 func EndedFields(v *View, k *KeyDoc) (map[string]bool, error) {
 	if k.Value == nil {
 		return nil, nil
+	}
+	if err := untilNextEnd(v, k); err != nil {
+		return nil, err
 	}
 	e := k.FieldEnds()
 	if !Expired(e.First, v.Now()) {
@@ -140,8 +144,8 @@ func EndedFields(v *View, k *KeyDoc) (map[string]bool, error) {
 // the length.
 func HashLength(v *View, k *KeyDoc) (int64, error) {
 	e := k.FieldEnds()
-	if e.Count == 0 || !Expired(e.First, v.Now()) {
-		return k.Length, nil
+	if err := untilNextEnd(v, k); err != nil || e.Count == 0 || !Expired(e.First, v.Now()) {
+		return k.Length, err
 	}
 	gone, err := v.R.CountRange(v.endedRange(k.UID, e, v.Now(), 0)) // and not swept yet
 	return k.Length - int64(gone), err

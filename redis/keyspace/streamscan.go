@@ -13,13 +13,13 @@ type IDSpan struct{ From, To StreamID }
 // Whole is all of a stream, which begins at its first entry.
 func (st *Stream) Whole() IDSpan { return IDSpan{st.First, st.Last} }
 
-// within cuts an interval down to where the stream has entries; ok is false
-// if nothing is left.
-func (st *Stream) within(s IDSpan) (IDSpan, bool) {
+// within cuts an interval down to where the stream has entries, unless it is
+// open behind its last one; ok is false if nothing is left.
+func (st *Stream) within(s IDSpan, open bool) (IDSpan, bool) {
 	if s.From.Less(st.First) {
 		s.From = st.First
 	}
-	if st.Last.Less(s.To) {
+	if st.Last.Less(s.To) && !open {
 		s.To = st.Last
 	}
 	return s, st.First != (StreamID{}) && !s.To.Less(s.From)
@@ -33,9 +33,10 @@ const smallStream = 512
 // StreamEntries walks over the entries of a stream in an interval, at most
 // limit of them; 0 is all.
 func StreamEntries(v *View, k *KeyDoc, st *Stream, s IDSpan, reverse bool, limit int64) iter.Seq2[StreamEntry, error] {
-	s, some := st.within(s)
+	recorded := v.R.Recorded()
+	s, some := st.within(s, recorded)
 	some = some && k.Length > 0
-	u, small := k.UID, k.Length <= smallStream && st.Added <= k.Length+smallStream
+	u, small := k.UID, !recorded && k.Length <= smallStream && st.Added <= k.Length+smallStream
 	return func(yield func(StreamEntry, error) bool) {
 		if !some {
 			return

@@ -35,6 +35,7 @@ func Tables() []firn.TableSpec {
 			Indexes: []firn.IndexSpec{{Name: expiryIndex, Keys: expiryKeys}},
 			Scope:   KeyScope,
 			Meets:   keyMeets,
+			Aspects: keyAspects(),
 			Owns:    ownedByKey,
 			Owned:   true,
 		},

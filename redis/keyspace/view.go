@@ -33,6 +33,7 @@ type View struct {
 	R         firn.Reader // what to read from: a snapshot at any moment, or Tx
 	Tx        *firn.Tx    // nil: nothing may be written; R is the same otherwise
 	DB        int         // the number of the database
+	Aspect    Aspect      // what the command needs to know of the documents of its keys
 	Operation string      // what history calls that which is written
 
 	Witness Witness
@@ -117,6 +118,8 @@ type Workspace struct {
 	IDs Arena
 
 	read documents
+
+	found []byte // the id of the key's document that was looked for last
 
 	Hits, Misses int64 // keys that reads found and did not, not yet in the server's statistics
 

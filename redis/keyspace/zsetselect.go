@@ -29,15 +29,23 @@ func (sel *Selection) Unlimited() { sel.Skip, sel.Limit = 0, -1 }
 func EachSelected(v *View, k *KeyDoc, sel *Selection, visit func(Rated) error) error {
 	if sel.By == ByRank {
 		rank, n := RanksOf(sel.First, sel.Last, k.Length)
+		if n == 0 || sel.First < 0 || sel.Last < 0 {
+			if err := Depend(v, AspectLength); err != nil {
+				return err
+			}
+		}
 		if n == 0 {
 			return nil
 		}
 		return eachByRank(v, k, rank, n, sel.Reverse, visit)
 	}
-	if sel.Skip < 0 || sel.Limit == 0 || sel.Skip >= k.Length {
+	if sel.Skip < 0 || sel.Limit == 0 || sel.Skip >= k.Length && !v.R.Recorded() {
 		return nil
 	}
-	if sel.Limit < 0 || sel.Limit > k.Length {
+	switch {
+	case v.R.Recorded(): // that there is no more is part of the reply
+		sel.Limit = max(sel.Limit, 0)
+	case sel.Limit < 0 || sel.Limit > k.Length:
 		sel.Limit = k.Length
 	}
 	if sel.By == ByScore {
@@ -98,6 +106,9 @@ func eachByLex(v *View, k *KeyDoc, sel *Selection, visit func(Rated) error) erro
 		reaches, passes = passes, reaches
 	}
 	skip, limit, begun := sel.Skip, sel.Limit, false
+	if limit == 0 {
+		limit = -1
+	}
 	err = eachByRank(v, k, 0, k.Length, sel.Reverse, func(m Rated) error {
 		begun = begun || reaches(m.Member)
 		switch {

@@ -23,6 +23,9 @@ func SpanOfZSet(v *View, k *KeyDoc) (Span, error) {
 	}
 	prefix := v.PrefixOf(k.UID)
 	s := Span{spanOf(v, prefix, &ends), len(prefix)}
+	if v.R.Recorded() { // the ends are a hint
+		s.Range = firn.Range{From: prefix, To: tuple.PrefixEnd(prefix)}
+	}
 	s.Index = v.byScore
 	return s, nil
 }
@@ -108,11 +111,17 @@ func eachByRank(v *View, k *KeyDoc, first, n int64, reverse bool, visit func(Rat
 		return err
 	}
 	s.Reverse = reverse
-	if behind < first && n <= SmallZSet {
+	limit := n
+	switch {
+	case v.R.Recorded():
+		if behind == 0 {
+			limit = 0 // that there is no more is part of the reply
+		}
+	case behind < first && n <= SmallZSet:
 		return walkSpanBack(v, s, int(behind), int(n), visit)
 	}
 	var seen int64
-	err = WalkSpan(v, s, int(first), int(n), func(m Rated) error {
+	err = WalkSpan(v, s, int(first), int(limit), func(m Rated) error {
 		seen++
 		return visit(m)
 	})

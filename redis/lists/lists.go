@@ -52,18 +52,21 @@ var listCommands = []command.Command{
 	{
 		Name: "LLEN", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Looks),
 		Group: "list", Since: "1.0.0", Complexity: "O(1)",
+		Live:    command.Live{On: keyspace.AspectLength, What: "the number of elements"},
 		Summary: "Returns how many elements the list at key has.",
 		Run:     lLen,
 	},
 	{
 		Name: "LRANGE", Args: "key start stop", Min: 3, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "list", Since: "1.0.0", Complexity: listLookUp + "; and O(n), n the elements of the range",
+		Live:    command.Live{On: keyspace.AspectFront, What: "the elements from the front up to the last that is replied; with a negative number any write to the key"},
 		Summary: "Returns the elements of the list at key from start to stop, which may count from the end.",
 		Run:     lRange,
 	},
 	{
 		Name: "LINDEX", Args: "key index", Min: 2, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "list", Since: "1.0.0", Complexity: listLookUp,
+		Live:    command.Live{On: keyspace.AspectFront, What: "the elements from the front up to the one that is replied; with a negative number any write to the key"},
 		Summary: "Returns an element of the list at key by its index, which may count from the end, or nil.",
 		Run:     lIndex,
 	},
@@ -318,9 +321,16 @@ func lRange(c *command.Call) error {
 		return err
 	}
 	rank, n := keyspace.RanksOf(start, end, q.Length)
-	if !ok || n == 0 {
+	near, err := q.Near(c.View, start, end, n)
+	switch {
+	case err != nil:
+		return err
+	case !ok || n == 0:
 		c.Reply.Array(0)
 		return nil
+	case near:
+		c.Reply.Array(int(n))
+		return keyspace.WalkFromFront(c.View, &q, rank, n, rank+n == q.Length, func(value []byte) { c.Reply.Bulk(value) })
 	}
 	return replyItems(c.View, &c.Reply, &q, rank, n)
 }
@@ -347,13 +357,24 @@ func lIndex(c *command.Call) error {
 		c.Reply.Null()
 		return nil
 	}
+	given, _ := resp.ParseInt(c.Args[1])
 	rank, ok, err := parseIndex(c.Args[1], q.Length)
 	if err != nil {
 		return err
 	}
-	if !ok {
+	var n int64
+	if ok {
+		n = 1
+	}
+	near, err := q.Near(c.View, given, given, n)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
 		c.Reply.Null()
 		return nil
+	case near:
+		return keyspace.WalkFromFront(c.View, &q, rank, 1, false, func(value []byte) { c.Reply.Bulk(value) })
 	}
 	it, err := q.ItemAt(c.View, rank)
 	if err != nil {

@@ -67,7 +67,7 @@ func (e *evaluator) step(s *Step, db int, snap *firn.Snapshot, out *resp.Writer)
 	c := &e.call
 	c.Begin()
 	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.Wants = s.Entry, s.Entry.Operation, s.Args, db, snap, nil, nil
-	c.Waited, c.Patience = false, command.RepliesAtOnce
+	c.Aspect, c.Waited, c.Patience = s.Entry.Live.On, false, command.RepliesAtOnce
 	c.Reply = *out
 	err := s.Entry.Run(c)
 	*out = c.Reply

@@ -2,6 +2,7 @@ package streams
 
 import (
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // Streams: see keyspace/streamdoc.go and keyspace/streamgroups.go for how they
@@ -18,18 +19,21 @@ var streamCommands = []command.Command{
 	{
 		Name: "XLEN", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Looks),
 		Group: "stream", Since: "5.0.0", Complexity: "O(1)",
+		Live:    command.Live{On: keyspace.AspectLength, What: "the number of entries"},
 		Summary: "Returns how many entries the stream at key has.",
 		Run:     xLen,
 	},
 	{
 		Name: "XRANGE", Args: "key start end [COUNT count]", Min: 3, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "stream", Since: "5.0.0", Complexity: "O(log n + m), n the entries of the stream, m those returned",
+		Live:    command.Live{On: keyspace.AspectFront, What: "the entries in the interval, with COUNT those up to the last that is replied; the stream's first entry"},
 		Summary: "Returns the entries of the stream at key in an interval of ids.",
 		Run:     xRange,
 	},
 	{
 		Name: "XREVRANGE", Args: "key end start [COUNT count]", Min: 3, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "stream", Since: "5.0.0", Complexity: "O(log n + m), n the entries of the stream, m those returned",
+		Live:    command.Live{On: keyspace.AspectFront, What: "the entries in the interval, with COUNT those down to the last that is replied; the stream's first entry"},
 		Summary: "XRANGE from the end.",
 		Run:     xRevRange,
 	},
@@ -69,10 +73,11 @@ var streamCommands = []command.Command{
 		Run:     xAck,
 	},
 	{
-		Name: "XPENDING", Args: "key group [[IDLE min-idle-time] start end count [consumer]]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Clocked,
+		Name: "XPENDING", Args: "key group [[IDLE min-idle-time] start end count [consumer]]", Min: 2, Max: -1, Flags: command.ReadOnly,
 		Keys:  command.FirstKey(command.Reads),
 		Group: "stream", Since: "5.0.0", Complexity: "O(log n + m), n the pending entries, m those looked at",
 		Tips:    []string{"nondeterministic_output"},
+		Live:    command.Live{Refused: command.LiveClock},
 		Summary: "Returns entries that are pending in a group, or how many each consumer has.",
 		Run:     xPending,
 	},
@@ -173,9 +178,10 @@ var xInfoCommands = []command.Command{
 		Run:     xInfoGroups,
 	},
 	{
-		Name: "CONSUMERS", Args: "key group", Min: 2, Flags: command.ReadOnly | command.Clocked, Keys: command.FirstKey(command.Reads),
+		Name: "CONSUMERS", Args: "key group", Min: 2, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "stream", Since: "5.0.0", Complexity: "O(n), n the consumers",
 		Tips:    []string{"nondeterministic_output"},
+		Live:    command.Live{Refused: command.LiveClock},
 		Summary: "Tells about the consumers of a group.",
 		Run:     xInfoConsumers,
 	},

@@ -93,6 +93,7 @@ var stringCommands = []command.Command{
 	{
 		Name: "STRLEN", Args: "key", Min: 1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Looks),
 		Group: "string", Since: "2.2.0", Complexity: "O(1)",
+		Live:    command.Live{On: keyspace.AspectLength, What: "the length of the value"},
 		Summary: "Returns the length in bytes of the string at key; 0 if there is none.",
 		Run:     strLen,
 	},

@@ -25,18 +25,21 @@ var geoCommands = []command.Command{
 	{
 		Name: "GEOPOS", Args: "key [member [member ...]]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "3.2.0", Complexity: "O(m), m the members",
+		Live:    command.Live{On: keyspace.AspectIdentity, What: "the members that it names: added, removed, given another score"},
 		Summary: "Returns the longitudes and latitudes of members, nil where there is none.",
 		Run:     geoPos,
 	},
 	{
 		Name: "GEODIST", Args: "key member1 member2 [M | KM | FT | MI]", Min: 3, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "3.2.0", Complexity: "O(1)",
+		Live:    command.Live{On: keyspace.AspectIdentity, What: "the members that it names: added, removed, given another score"},
 		Summary: "Returns how far two members are apart, or nil.",
 		Run:     geoDist,
 	},
 	{
 		Name: "GEOHASH", Args: "key [member [member ...]]", Min: 1, Max: -1, Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads),
 		Group: "geo", Since: "3.2.0", Complexity: "O(m), m the members",
+		Live:    command.Live{On: keyspace.AspectIdentity, What: "the members that it names: added, removed, given another score"},
 		Summary: "Returns the geohash strings of members, nil where there is none.",
 		Run:     geoHash,
 	},
