@@ -30,16 +30,27 @@ func TestNodeClients(t *testing.T) {
 		}
 		t.Fatalf("npm ci: %v\n%s", err, output)
 	}
+	t.Run("tls.test.mjs", func(t *testing.T) {
+		eachDriver(t, func(t *testing.T, s tlsServer) {
+			runNode(t, ctx, "tls.test.mjs", "FIRN_ADDR="+s.addr, "FIRN_CA="+s.ca, "FIRN_CERT="+s.cert, "FIRN_KEY="+s.key)
+		})
+	})
 	for _, script := range []string{"ioredis.test.mjs", "noderedis.test.mjs"} {
 		t.Run(script, func(t *testing.T) {
-			run := exec.CommandContext(ctx, "node", "--test", "--test-timeout=60000", script)
-			run.Dir = "node"
-			run.Env = append(os.Environ(), "FIRN_ADDR="+startFirn(t))
-			output, err := run.CombinedOutput()
-			if err != nil || !strings.Contains(string(output), "# pass") {
-				t.Errorf("node --test %s: got %v, want every test to pass\n%s", script, err, output)
-			}
+			runNode(t, ctx, script, "FIRN_ADDR="+startFirn(t))
 		})
+	}
+}
+
+// runNode runs the tests of a script.
+func runNode(t *testing.T, ctx context.Context, script string, variables ...string) {
+	t.Helper()
+	run := exec.CommandContext(ctx, "node", "--test", "--test-timeout=60000", script)
+	run.Dir = "node"
+	run.Env = append(os.Environ(), variables...)
+	output, err := run.CombinedOutput()
+	if err != nil || !strings.Contains(string(output), "# pass") {
+		t.Errorf("node --test %s: got %v, want every test to pass\n%s", script, err, output)
 	}
 }
 

@@ -73,6 +73,7 @@ var notSamples = map[string]string{
 	"docs/live.md:> LIVE ":                       "pushes come while nothing is typed",
 	"docs/history.md:ctx, users, ada := ":        "Example_past is the whole of it",
 	"schema/FORMAT.md:{\"time 24h0m0s\": {\"hor": "a document",
+	"docs/tls.md:firn serve orders.db":           "it needs certificates: TestRedisCLIOverTLS of e2e has some",
 	"docs/design/write.md:session ":              "a drawing",
 	"docs/design/forgetting.md:row r of a commi": "a drawing",
 }
