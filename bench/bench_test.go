@@ -169,6 +169,9 @@ func TestEveryBarHasItsRow(t *testing.T) {
 	for _, name := range []string{"SET/P=16", "GET/P=1", "GET/P=16"} {
 		keys["large/"+name] = true
 	}
+	for _, name := range []string{"SET/P=1", "GET/P=1"} {
+		keys["tls/"+name] = true
+	}
 	for _, kind := range memoryKinds {
 		keys["members/"+kind.name] = true
 	}
@@ -202,6 +205,9 @@ func TestEveryBarHasItsRow(t *testing.T) {
 	}
 	keys["wal/P=1"], keys["wal/P=16"] = true, true
 	keys["expiry/keys/Firn"], keys["expiry/fields/Firn"] = true, true
+	for _, name := range []string{"log", "ring", "resume"} {
+		keys["feed/"+name] = true
+	}
 	for _, name := range []string{"queue", "zadd", "del", "hget"} {
 		keys["collections/"+name] = true
 	}
