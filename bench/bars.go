@@ -50,6 +50,9 @@ var bars = withTypes(map[string]bar{
 	"stalls/Firn":        {limit: 5, aim: 2, atMost: true},
 	"readers/Firn":       {limit: 50, aim: 10, atMost: true},
 
+	"live/commit": {limit: 1.1, aim: 1.02, atMost: true},
+	"live/bytes":  {limit: 1024, aim: 512, atMost: true},
+
 	"memory/1":       {limit: 160, aim: 110, atMost: true},
 	"memory/10":      {limit: 450, aim: 350, atMost: true},
 	"members/set":    {limit: 60, aim: 45, atMost: true},

@@ -55,6 +55,7 @@ var measurements = []measurement{
 	{"collections", measureCollections},
 	{"ranks", measureRanks},
 	{"feed", measureFeed},
+	{"live", measureLive},
 }
 
 func main() {

@@ -24,6 +24,7 @@ func (m *Matcher) Await(ts schema.Timestamp) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for !m.ended && m.follows != nil && schema.Timestamp(m.told.Load()) < ts {
+		m.wake() // it may let commits gather
 		a.some.Wait()
 	}
 }

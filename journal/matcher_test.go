@@ -140,6 +140,12 @@ func watched(m *Matcher, r *Reads, stale func(schema.Timestamp)) (stop func()) {
 	return (&Watching[int]{matcher: m}).Watch(r, stale)
 }
 
+// settle lets the matcher come to rest.
+func settle() {
+	time.Sleep(2 * pace)
+	synctest.Wait()
+}
+
 func never() schema.Timestamp { return 0 }
 
 func TestAWatchIsToldOnceOfTheFirstCommitThatConcernsIt(t *testing.T) {
@@ -171,14 +177,14 @@ func TestAWatchIsToldOnceOfTheFirstCommitThatConcernsIt(t *testing.T) {
 				for _, row := range tt.others {
 					c.commit(row)
 				}
-				synctest.Wait()
+				settle()
 				if len(told) > 0 {
 					t.Fatalf("got %v, want no wake", told)
 				}
 				again := *tt.row
 				want := c.commit(tt.row)
 				c.commit(&again)
-				synctest.Wait()
+				settle()
 				if !slices.Equal(told, []schema.Timestamp{want}) {
 					t.Errorf("got %v, want %d, once", told, want)
 				}
@@ -202,7 +208,7 @@ func TestAWatchIsToldOfWhatCameBetweenTheSnapshotAndIt(t *testing.T) {
 		c.commit(put("a", ""))
 		want := c.commit(put("b", ""))
 		c.commit(put("b", ""))
-		synctest.Wait() // the matcher is past them
+		settle() // the matcher is past them
 		told := schema.Timestamp(0)
 		watched(m, reads, func(ts schema.Timestamp) { told = ts })
 		if told != want {
@@ -230,7 +236,7 @@ func TestEverythingIsStaleWhenTheRingHasGoneOn(t *testing.T) {
 			c.commit(put("a", ""))
 		}
 		go m.Run(t.Context())
-		synctest.Wait()
+		settle()
 		if s := m.Stats(); told != 3 || s.FallenBehind != 1 || s.Watches != 0 {
 			t.Errorf("got %d told, %+v, want all 3", told, s)
 		}
@@ -344,7 +350,7 @@ func TestWatchesAndCommitsAtRandom(t *testing.T) {
 				if len(open) == 0 {
 					continue
 				}
-				synctest.Wait()
+				settle()
 				at := r.IntN(len(open))
 				if w := open[at]; w.told != w.want {
 					t.Fatalf("got told of %d, want %d", w.told, w.want)

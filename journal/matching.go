@@ -22,21 +22,35 @@ func (m *Matcher) Run(ctx context.Context) error {
 	r := &matching{Matcher: m, timer: time.NewTimer(time.Hour)}
 	defer r.timer.Stop()
 	for ctx.Err() == nil {
-		r.step()
-		r.timer.Reset(r.patience())
-		select {
-		case <-m.poke:
-		case <-r.timer.C:
-		case <-ctx.Done():
+		wait := pace
+		if !r.step() {
+			wait = r.patience()
 		}
+		r.await(ctx, wait)
 		r.rest()
 	}
 	r.close()
 	return nil
 }
 
-// step matches what there is, and tells whose time has come.
-func (r *matching) step() {
+// pace is how long a Matcher lets commits gather that come one after the other:
+// being woken for each costs the writer more than the commit's rows in the ring.
+// The first after a pause is matched at once.
+const pace = time.Millisecond
+
+// await waits for something to do, or so long.
+func (r *matching) await(ctx context.Context, long time.Duration) {
+	r.timer.Reset(long)
+	select {
+	case <-r.poke:
+	case <-r.timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// step matches what there is, and tells whose time has come. It says whether
+// there was a commit.
+func (r *matching) step() (some bool) {
 	for r.following() {
 		r.mu.Lock()
 		after := r.matched
@@ -51,6 +65,7 @@ func (r *matching) step() {
 		if len(r.groups) == 0 {
 			break // there is no newer commit, or the ring has none at all yet
 		}
+		some = true
 		now := r.now()
 		r.mu.Lock()
 		for i := range r.groups {
@@ -64,7 +79,7 @@ func (r *matching) step() {
 		r.tell(done)
 	}
 	if !r.following() {
-		return
+		return false
 	}
 	now := r.now()
 	r.mu.Lock()
@@ -72,6 +87,7 @@ func (r *matching) step() {
 	done := r.matched
 	r.mu.Unlock()
 	r.tell(done)
+	return some
 }
 
 func (r *matching) following() bool {

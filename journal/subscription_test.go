@@ -45,18 +45,18 @@ func TestASubscriptionRunsAgainWhenItIsStale(t *testing.T) {
 			runs, newest = runs+1, ts
 			return nil
 		}))
-		synctest.Wait()
+		settle()
 		if runs != 1 {
 			t.Fatalf("got %d runs at first, want 1", runs)
 		}
 		c.commit(put("a", ""))
-		synctest.Wait()
+		settle()
 		if runs != 1 {
 			t.Errorf("got %d runs after another document has changed, want 1", runs)
 		}
 		for range 10 {
 			want := c.commit(put("b", ""))
-			synctest.Wait()
+			settle()
 			if newest != want {
 				t.Fatalf("got a run on %d, want %d", newest, want)
 			}
@@ -92,7 +92,7 @@ func TestASlowSubscriptionIsCoalescedAndNeverRunsTwiceAtOnce(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		settle()
 		if newest != want || runs.Load() > 4 {
 			t.Errorf("got %d runs, the last on %d, want few, on %d", runs.Load(), newest, want)
 		}
@@ -114,13 +114,13 @@ func TestSlowSubscriptionsKeepNoOtherWaitingForLong(t *testing.T) {
 			return nil
 		}))
 		time.Sleep(time.Minute)
-		synctest.Wait()
+		settle()
 		if took == 0 || took > time.Second {
 			t.Errorf("got it run after %s, want below a second", took)
 		}
 		time.Sleep(2 * time.Hour)
 		cancel()
-		synctest.Wait()
+		settle()
 		w.Wait()
 	})
 }
