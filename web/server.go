@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +31,11 @@ type Options struct {
 	// OpenMetrics lets everybody read /metrics. Otherwise it takes the right
 	// to INFO.
 	OpenMetrics bool
+
+	// Secure are listeners whose clients speak TLS, and TLS what those are
+	// shown.
+	Secure []net.Listener
+	TLS    *tls.Config
 
 	MaxConnections int // at once; 0: usualConnections
 	MaxStreams     int // of one address at once; 0: usualStreams
@@ -68,11 +75,10 @@ type Server struct {
 	handlers sync.WaitGroup // requests that are being answered: they use the store
 }
 
-// Addrs is where the server listens.
-func (s *Server) Addrs() []net.Addr {
-	addrs := make([]net.Addr, len(s.listeners))
-	for i, l := range s.listeners {
-		addrs[i] = l.Addr()
+// Addrs is where the server listens, those addresses last that speak TLS.
+func (s *Server) Addrs() (addrs []net.Addr) {
+	for _, l := range slices.Concat(s.listeners, s.opts.Secure) {
+		addrs = append(addrs, l.Addr())
 	}
 	return addrs
 }
@@ -86,11 +92,11 @@ func (s *Server) Run(ctx context.Context) error {
 	s.http.BaseContext = func(net.Listener) context.Context { return requests }
 	group, ctx := errgroup.WithContext(ctx)
 	for _, l := range s.listeners {
+		group.Go(func() error { return s.accept(&door{Listener: l, server: s}) })
+	}
+	for _, l := range s.opts.Secure {
 		group.Go(func() error {
-			if err := s.http.Serve(&door{Listener: l, server: s}); !errors.Is(err, http.ErrServerClosed) {
-				return fmt.Errorf("web: %w", err)
-			}
-			return nil
+			return s.accept(tls.NewListener(&door{Listener: l, server: s, secure: true}, s.opts.TLS))
 		})
 	}
 	group.Go(func() error {
@@ -111,6 +117,13 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
+func (s *Server) accept(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("web: %w", err)
+	}
+	return nil
+}
+
 // begin is false if the server has ended. Otherwise handlers counts one more.
 func (s *Server) begin() bool {
 	s.mu.Lock()
@@ -125,6 +138,7 @@ func (s *Server) begin() bool {
 type door struct {
 	net.Listener
 	server *Server
+	secure bool // clients speak TLS
 }
 
 const fullReply = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\nRetry-After: 5\r\n\r\n"
@@ -141,8 +155,10 @@ func (d *door) Accept() (net.Conn, error) {
 		}
 		d.server.conns.Add(-1)
 		d.server.counts.refused.Add(1)
-		conn.SetWriteDeadline(time.Now().Add(refusalTimeout))
-		conn.Write([]byte(fullReply))
+		if !d.secure { // otherwise the client would not understand
+			conn.SetWriteDeadline(time.Now().Add(refusalTimeout))
+			conn.Write([]byte(fullReply))
+		}
 		conn.Close()
 	}
 }

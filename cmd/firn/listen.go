@@ -51,6 +51,8 @@ func (s *settings) cannotListen(err error) error {
 		err = errors.New("the path is taken: choose another with --unix")
 	case taken && slices.Contains(s.web.listen, bind.Address) && !slices.Contains(s.listen, bind.Address):
 		err = errors.New("the port is taken: choose another with --http")
+	case taken && slices.Contains(s.web.secure, bind.Address):
+		err = errors.New("the port is taken: choose another with --https")
 	case taken && slices.Contains(s.tls.listen, bind.Address):
 		err = errors.New("the port is taken: choose another with --tls-listen")
 	case taken:

@@ -156,12 +156,12 @@ func (s *settings) validate() error {
 }
 
 // speaksTLS says whether any address does.
-func (s *settings) speaksTLS() bool { return len(s.tls.listen) > 0 }
+func (s *settings) speaksTLS() bool { return len(s.tls.listen)+len(s.web.secure) > 0 }
 
 // warnOpen tells that clients of other machines will be refused, where they
 // were meant to come.
 func (s *settings) warnOpen(logger *slog.Logger) {
-	for _, address := range slices.Concat(s.listen, s.tls.listen, s.web.listen) {
+	for _, address := range slices.Concat(s.listen, s.tls.listen, s.web.listen, s.web.secure) {
 		if s.protected.text != "no" && !isLoopback(address) {
 			logger.Warn("only clients of this machine are let in: set FIRN_REQUIREPASS, or --protected-mode no if others need no password", "listen", address)
 		}
@@ -217,11 +217,11 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 		return s.cannotListen(err)
 	}
 	defer sockets.Close()
-	webSockets, err := s.web.bind()
+	forWeb, err := s.web.bind()
 	if err != nil {
 		return s.cannotListen(err)
 	}
-	defer webSockets.Close()
+	defer forWeb.Close()
 	store, err := firn.Open(s.path, firn.Options{
 		Tables:      keyspace.Tables(),
 		Durability:  firn.Durability(s.fsync),
@@ -259,17 +259,15 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) (err error) {
 	defer context.AfterFunc(ctx, store.EndMaintenance)() // a client that waits for it would be waited for
 	logger.Info("ready", "path", s.path, "listen", addresses(srv.Addrs()), "fsync", s.fsync.String(), "memory", s.memory.String(),
 		"retention", s.retention.String(), "version", version, "pid", os.Getpid(), "open_ms", time.Since(began).Milliseconds())
-	return s.run(ctx, srv, shared, webSockets, logger)
+	return s.run(ctx, srv, shared, forWeb, logger)
 }
 
 // run runs everything that serves, until ctx ends or something fails.
-func (s *settings) run(ctx context.Context, srv *server.Server, shared *redis.Server, webSockets server.Sockets, logger *slog.Logger) error {
+func (s *settings) run(ctx context.Context, srv *server.Server, shared *redis.Server, forWeb webSockets, logger *slog.Logger) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return srv.Run(ctx) })
 	group.Go(func() error { return shared.Sweeper().Run(ctx) })
-	if len(webSockets) > 0 {
-		over := s.web.server(shared, webSockets, logger)
-		logger.Info("serving http", "listen", addresses(over.Addrs()))
+	if over := s.web.server(shared, forWeb, s.tls.store, logger); over != nil {
 		group.Go(func() error { return over.Run(ctx) })
 	}
 	if s.tls.store != nil {

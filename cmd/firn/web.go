@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/firndb/firn/certs"
 	"github.com/firndb/firn/redis"
 	"github.com/firndb/firn/server"
 	"github.com/firndb/firn/web"
@@ -16,7 +17,7 @@ import (
 
 // webSettings are what firn serve can be told about HTTP.
 type webSettings struct {
-	listen         []string
+	listen, secure []string // addresses; clients of the latter speak TLS
 	origins, hosts []string
 	metrics        choiceValue
 	connections    int
@@ -26,6 +27,7 @@ type webSettings struct {
 func (w *webSettings) addTo(f *pflag.FlagSet) {
 	w.metrics = choiceValue{"auth", []string{"auth", "open"}}
 	f.StringSliceVar(&w.listen, "http", nil, "addresses to serve HTTP on, such as 127.0.0.1:8379; may be given more than once")
+	f.StringSliceVar(&w.secure, "https", nil, "addresses to serve HTTP over TLS on, with the certificate of --tls-cert-file; may be given more than once")
 	f.StringSliceVar(&w.origins, "http-allow-origin", nil, "origins whose pages may read over HTTP, such as https://app.example, or *; may be given more than once")
 	f.StringSliceVar(&w.hosts, "http-host", nil, "names that HTTP clients may call this server by while there is no password; may be given more than once")
 	f.Var(&w.metrics, "http-metrics", "who may read /metrics: auth, those who may run INFO, or open, everybody")
@@ -38,6 +40,11 @@ func (w *webSettings) validate() error {
 	for _, address := range w.listen {
 		if err := checkAddress(address); err != nil {
 			return usageError{fmt.Errorf("--http %s: %w", address, err)}
+		}
+	}
+	for _, address := range w.secure {
+		if err := checkAddress(address); err != nil {
+			return usageError{fmt.Errorf("--https %s: %w", address, err)}
 		}
 	}
 	for _, origin := range w.origins {
@@ -72,18 +79,43 @@ func checkOrigin(origin string) error {
 	return nil
 }
 
-// bind opens the sockets; none if HTTP is not asked for.
-func (w *webSettings) bind() (server.Sockets, error) {
-	if len(w.listen) == 0 {
-		return nil, nil
-	}
-	return server.Bind(server.Options{Listen: w.listen})
+// webSockets are open to clients; none if HTTP is not asked for.
+type webSockets struct{ plain, secure server.Sockets }
+
+func (b *webSockets) Close() {
+	b.plain.Close()
+	b.secure.Close()
 }
 
-// server is what serves on them.
-func (w *webSettings) server(shared *redis.Server, sockets server.Sockets, logger *slog.Logger) *web.Server {
-	return web.New(shared, sockets, web.Options{
-		AllowOrigins: w.origins, Hosts: w.hosts, OpenMetrics: w.metrics.text == "open",
+// bind opens the sockets.
+func (w *webSettings) bind() (b webSockets, err error) {
+	if len(w.listen) > 0 {
+		if b.plain, err = server.Bind(server.Options{Listen: w.listen}); err != nil {
+			return b, err
+		}
+	}
+	if len(w.secure) > 0 {
+		if b.secure, err = server.Bind(server.Options{Listen: w.secure}); err != nil {
+			b.Close()
+		}
+	}
+	return b, err
+}
+
+// server is what serves on them; nil if there are none. certificates is nil
+// if nobody speaks TLS.
+func (w *webSettings) server(shared *redis.Server, b webSockets, certificates *certs.Store, logger *slog.Logger) *web.Server {
+	if len(b.plain)+len(b.secure) == 0 {
+		return nil
+	}
+	o := web.Options{
+		AllowOrigins: w.origins, Hosts: w.hosts, OpenMetrics: w.metrics.text == "open", Secure: b.secure,
 		MaxConnections: w.connections, MaxStreams: w.streams, Logger: logger,
-	})
+	}
+	if certificates != nil {
+		o.TLS = certificates.Config("h2", "http/1.1")
+	}
+	over := web.New(shared, b.plain, o)
+	logger.Info("serving http", "listen", addresses(over.Addrs()))
+	return over
 }
