@@ -208,6 +208,9 @@ func TestEveryBarHasItsRow(t *testing.T) {
 	for _, name := range []string{"log", "ring", "resume"} {
 		keys["feed/"+name] = true
 	}
+	for _, name := range []string{"commit", "bytes"} {
+		keys["live/"+name] = true
+	}
 	for _, name := range []string{"queue", "zadd", "del", "hget"} {
 		keys["collections/"+name] = true
 	}
