@@ -3,6 +3,7 @@
 //	firn serve orders.db
 //	firn check orders.db
 //	firn backup orders.db copy.db
+//	firn watch orders.db
 //
 // It exits with 0 when all is well, 1 when something failed, 2 when it was
 // not used as it is meant to be, and 130 or 143 when a second signal ended it
@@ -85,7 +86,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(serveCommand(), backupCommand(), restoreCommand(), logCommand(), historyCommand(), diffCommand(), atCommand(),
+	root.AddCommand(serveCommand(), backupCommand(), restoreCommand(), logCommand(), historyCommand(), diffCommand(), atCommand(), watchCommand(),
 		checkCommand(), reindexCommand(), versionCommand())
 	return root
 }
