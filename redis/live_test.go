@@ -136,6 +136,23 @@ func tokenOf(t testing.TB, o *ours, ts string) string {
 	return o.Store.Token(firn.Timestamp(n))
 }
 
+func TestExpiryWakesLikeAWrite(t *testing.T) {
+	_, l, w := newLivePair(t) // nobody sweeps
+	w.Run(t, "SET k v PX 60", "HSET h f 1 g 2", "HPEXPIRE h 90 FIELDS 1 f")
+	l.Run(t, "LIVE a GET k", "LIVE b HLEN h", "LIVE c KEYS *")
+	first := []livePush{l.nextPush(t), l.nextPush(t)}
+	got := map[string]livePush{first[0].id: first[0], first[1].id: first[1]}
+	if got["a"].reply != "nil" || got["c"].reply != "*[h]" || got["a"].ts != got["c"].ts {
+		t.Errorf("when the key had expired: got %v, want a nil and c without k, with one timestamp", first)
+	}
+	p := l.expectPush(t, "b", "1")
+	for _, at := range []struct{ command, want string }{
+		{"AT " + got["a"].ts + " GET k", "$-1\r\n"}, {"AT " + p.ts + " HLEN h", ":1\r\n"}, {"AT " + p.token + " HLEN h", ":1\r\n"},
+	} {
+		Check(t, at.command, w.Run(t, at.command), at.want)
+	}
+}
+
 // TestResumeAfterARestart: a token of a push goes on where it stood, and one
 // of another history does not.
 func TestResumeAfterARestart(t *testing.T) {
@@ -328,18 +345,20 @@ func TestOutputOfASlowClientIsBounded(t *testing.T) {
 		t.Errorf("output: got %d bytes, want at most about %d", n, most)
 	}
 	newest := map[string]string{}
-	for len(newest) < 8 || l.session.live.Load().Waiting() {
+	waitFor(t, func() bool {
 		for _, frame := range frames(t, l.take(t)) {
 			if v, _, _ := parseValue(frame); v.elements[0].text == "live" {
 				newest[v.elements[1].text], _, _ = strings.Cut(v.elements[4].text, "-")
 			}
 		}
-	}
-	for id, round := range newest {
-		if round != "19" {
-			t.Errorf("id %s: got round %s last, want 19", id, round)
+		current := 0
+		for _, round := range newest {
+			if round == "19" {
+				current++
+			}
 		}
-	}
+		return current == 8
+	})
 }
 
 // waitFor polls until something holds.

@@ -184,16 +184,9 @@ func (c *Client) hearLocked(ts firn.Timestamp) {
 	}
 }
 
-// offerLocked makes an answer what is pending for a subscription, if the
-// client has not seen it. wakes says that the client is to be nudged.
+// offerLocked makes a result what is pending for a subscription. wakes says
+// that the client is to be nudged.
 func (s *subscription) offerLocked(r *result) (wakes bool) {
-	switch {
-	case r.ts < s.seenTS && !r.ends:
-		return false // the client has subscribed meanwhile, and seen a later one
-	case r.reply == s.seen && !r.ends:
-		s.pending = nil // it has changed, and changed back
-		return false
-	}
 	s.pending = r
 	c := s.client
 	c.hearLocked(r.ts)

@@ -145,15 +145,18 @@ func TestOneCommitOneTimestamp(t *testing.T) {
 		c := r.client()
 		c.live("a", "GET a")
 		c.live("b", "GET b")
+		c.live("c", "GET c") // there are two workers
 		r.hold = make(chan struct{})
-		ts := r.do("MSET", "a", "1", "b", "1")
+		ts := r.do("MSET", "a", "1", "b", "1", "c", "1")
 		settle()
-		r.write("MSET", "a", "2", "b", "2") // of which nobody hears yet
+		r.write("MSET", "a", "2", "b", "2", "c", "2") // of which nobody hears yet
 		close(r.hold)
 		settle()
-		check(t, "pushed", sorted(c.told()), "a=1 b=1")
-		if c.seenAt("a") != ts || c.seenAt("b") != ts {
-			t.Errorf("timestamps: got %d and %d, want %d for both", c.seenAt("a"), c.seenAt("b"), ts)
+		check(t, "pushed", sorted(c.told()), "a=1 b=1 c=1")
+		for _, id := range []string{"a", "b", "c"} {
+			if got := c.seenAt(id); got != ts {
+				t.Errorf("timestamp of %s: got %d, want %d", id, got, ts)
+			}
 		}
 	})
 }
@@ -356,6 +359,32 @@ func TestLateJoiners(t *testing.T) {
 	})
 }
 
+// TestNothingOlderThanTheFirstReply is pushed, although its evaluation began
+// before.
+func TestNothingOlderThanTheFirstReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.run()
+		a, b := r.client(), r.client()
+		a.live("a", "GET k")
+		hold := make(chan struct{})
+		r.hold = hold
+		r.do("SET", "k", "1")
+		<-r.held
+		r.hold = nil
+		ts := r.write("SET", "k", "2")
+		time.Sleep(time.Millisecond)
+		check(t, "first reply", b.live("b", "GET k"), "2")
+		close(hold)
+		settle()
+		check(t, "b", b.told(), "")
+		r.wake(ts)
+		settle()
+		check(t, "a, the newest", a.told(), "a=2")
+		check(t, "b, as before", b.told(), "")
+	})
+}
+
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -416,6 +445,30 @@ func TestBookmarksComeWhileItIsQuiet(t *testing.T) {
 		time.Sleep(2 * bookmarkEvery)
 		settle()
 		check(t, "afterwards", c.told(), "a=2")
+	})
+}
+
+// TestBookmarksDoNotRunAhead of what a client has not been offered yet.
+func TestBookmarksDoNotRunAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		c := r.client()
+		c.live("a", "GET k")
+		h, q := r.hub, c.subs[0].query
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.round.ts = c.Client.told + 10
+		for _, tt := range []struct {
+			state state
+			wake  firn.Timestamp
+			want  int
+		}{{running, 0, 0}, {queued, h.round.ts - 1, 0}, {queued, h.round.ts, 0}, {queued, h.round.ts + 1, 1}} {
+			h.round.bookmark = true
+			q.state, q.wake = tt.state, tt.wake
+			if got := len(h.markLocked()); got != tt.want {
+				t.Errorf("with a query in state %d, stale at %d: got %d bookmarks of %d, want %d", tt.state, tt.wake, got, h.round.ts, tt.want)
+			}
+		}
 	})
 }
 

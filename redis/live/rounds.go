@@ -206,21 +206,21 @@ func (h *Hub) publish(q *query, ts firn.Timestamp, text []byte) (wakes []*Client
 		h.stats.FalseWakes++
 	}
 	q.ts, q.reply = ts, reply
-	var r *result
+	var r *result // made for the first to whom it is new
 	now := time.Now()
 	for _, s := range q.subs {
-		if r == nil && s.seen != reply {
+		switch {
+		case ts < s.seenTS: // it has subscribed meanwhile, and seen a later one
+			continue
+		case s.seen == reply:
+			s.pending = nil // it may have changed, and changed back
+			continue
+		case r == nil:
 			r = &result{ts: ts, reply: reply, tail: h.tail(ts, func(w *resp.Writer) { w.Buf = append(w.Buf, text...) })}
 		}
-		if r == nil {
-			s.pending = nil // it has seen this before what is pending
-			continue
-		}
+		s.client.toldAt = now
 		if s.offerLocked(r) {
 			wakes = append(wakes, s.client)
-		}
-		if s.pending == r {
-			s.client.toldAt = now
 		}
 	}
 	return wakes
