@@ -52,6 +52,9 @@ var bars = withTypes(map[string]bar{
 
 	"live/commit": {limit: 1.1, aim: 1.02, atMost: true},
 	"live/bytes":  {limit: 1024, aim: 512, atMost: true},
+	"live/fans":   {limit: 20, aim: 8, atMost: true},
+	"live/keys":   {limit: 50, aim: 10, atMost: true},
+	"live/memory": {limit: 1024, aim: 512, atMost: true},
 
 	"memory/1":       {limit: 160, aim: 110, atMost: true},
 	"memory/10":      {limit: 450, aim: 350, atMost: true},

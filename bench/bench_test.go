@@ -208,7 +208,7 @@ func TestEveryBarHasItsRow(t *testing.T) {
 	for _, name := range []string{"log", "ring", "resume"} {
 		keys["feed/"+name] = true
 	}
-	for _, name := range []string{"commit", "bytes"} {
+	for _, name := range []string{"commit", "bytes", "fans", "keys", "memory"} {
 		keys["live/"+name] = true
 	}
 	for _, name := range []string{"queue", "zadd", "del", "hget"} {

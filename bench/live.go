@@ -24,8 +24,8 @@ func measureLive(ctx context.Context, l *lab) (s section, err error) {
 	s = section{
 		title: "Live",
 		method: fmt.Sprintf("In Go: %d subscriptions, each to a document of its own and one that all read, and updates of other documents of the "+
-			"same table by one goroutine, on a store without and one with them, %d times %d in turns. Memory is what the heap grows by.",
-			liveSubscriptions, liveTurns, liveCommits),
+			"same table by one goroutine, on a store without and one with them, %d times %d in turns. Memory is what the heap grows by. ",
+			liveSubscriptions, liveTurns, liveCommits) + liveClientsMethod,
 		header: []string{"", "", "bar"},
 	}
 	var times, bytes []float64
@@ -40,7 +40,9 @@ func measureLive(ctx context.Context, l *lab) (s section, err error) {
 		{"a commit that touches none of 100,000 subscriptions, against none", showRatio(median(times)), verdict("live/commit", median(times))},
 		{"an idle subscription", fmt.Sprintf("%.0f B", median(bytes)), verdict("live/bytes", median(bytes))},
 	}
-	return s, nil
+	clients, err := liveClients(ctx, l)
+	s.rows = append(s.rows, clients...)
+	return s, err
 }
 
 // liveRound is how much longer commits take with subscriptions, and how many
