@@ -62,9 +62,9 @@ func parseSince(c *command.Call, when []byte) (ts firn.Timestamp, known bool, er
 	return ts, err == nil, err
 }
 
-// resume tells a client that has begun to track what it has to know before
-// anything else.
-func resume(c *command.Call, ts firn.Timestamp, known bool) error {
+// resume tells a client that has begun to track, or tracked already, what it has
+// to know before anything else.
+func resume(c *command.Call, ts firn.Timestamp, known, tracked bool) error {
 	s := sessionOf(c)
 	t, track := &s.srv.tracking, &s.track
 	// Those who write may not have known that somebody tracks: wait for them.
@@ -76,7 +76,7 @@ func resume(c *command.Call, ts firn.Timestamp, known bool) error {
 		c.Reply.Raw(string(t.Tell(track)))
 		return nil
 	case !track.Bcast:
-		t.Resume(track, ts, s.db)
+		t.Resume(track, ts, s.db, tracked)
 		return nil
 	}
 	keys, err := changedSince(c, ts, track.Prefixes)

@@ -143,6 +143,25 @@ func TestWhatIsNotKnownEmptiesTheCache(t *testing.T) {
 	Check(t, "what is refused does not track", d.Run(t, "CLIENT GETREDIR"), ":-1\r\n")
 }
 
+// TestClientsThatTrackAlreadyMayComeBack: what they have read before they said
+// so, is not what they had copies of.
+func TestClientsThatTrackAlreadyMayComeBack(t *testing.T) {
+	a, b := NewPair(t, firn.Options{Durability: firn.None})
+	a.Run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k")
+	token := a.token(t)
+	a.session.Close()
+	b.Run(t, "SET k 1")
+	c := newOurs(t, b.session.srv)
+	c.Run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k")
+	Check(t, "the answer", c.Run(t, "CLIENT TRACKING ON SINCE "+token), "+OK\r\n")
+	Check(t, "the token is as of then", c.token(t), token)
+	Check(t, "named", c.Run(t, "STRLEN k", "STRLEN k"), stale+"*1\r\n$1\r\nk\r\n:1\r\n:1\r\n")
+	Check(t, "it has named all", c.Run(t, "CLIENT TRACKING ON", "GET j"), "+OK\r\n_\r\n")
+	if later := c.token(t); later == token {
+		t.Error("the token is that of before")
+	}
+}
+
 func TestCopiesOfAnotherDatabaseAreNotGood(t *testing.T) {
 	a, b := NewPair(t, firn.Options{Durability: firn.None})
 	a.Run(t, "HELLO 3", "CLIENT TRACKING ON")

@@ -123,11 +123,12 @@ func startTracking(c *command.Call, want tracking.State, since []byte) error {
 			return err
 		}
 	}
+	tracked := s.track.On
 	s.srv.tracking.Start(&s.track, want, s.srv.store.Bounds().Newest, since != nil)
 	if since == nil {
 		return nil
 	}
-	return resume(c, ts, known)
+	return resume(c, ts, known, tracked)
 }
 
 func clientCaching(c *command.Call) error {

@@ -16,10 +16,13 @@ const knownBytes = 48
 
 // since is what is known of a client's copies from an earlier connection. The
 // client is told of a key, if that has changed, when it names it first: it has
-// named what is remembered for it, and what it was told of.
+// named what is remembered for it, and what it was told of. If it tracked before
+// it said that it has copies, it may have named what is remembered before that;
+// so then all that it names is known.
 type since struct {
 	ts    schema.Timestamp // as of when the copies are good
 	db    int              // of which database they are
+	all   bool             // known has all that was named
 	known map[string]struct{}
 	bytes int
 }
@@ -34,11 +37,11 @@ func (s *since) knows(key []byte) bool {
 }
 
 // Resume says that the client, which tracks what it reads, has copies of keys
-// of a database that were good as of ts.
-func (t *Table) Resume(s *Client, ts schema.Timestamp, db int) {
+// of a database that were good as of ts. tracked says that it did so before.
+func (t *Table) Resume(s *Client, ts schema.Timestamp, db int, tracked bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s.since.Store(&since{ts: ts, db: db, known: map[string]struct{}{}})
+	s.since.Store(&since{ts: ts, db: db, all: tracked, known: map[string]struct{}{}})
 }
 
 // Since is as of when the client's copies of keys that it has not named yet are
@@ -60,8 +63,8 @@ func (t *Table) Names(s *Client, key []byte) bool {
 	if since == nil {
 		return false
 	}
-	if _, told := since.known[string(key)]; told {
-		return false
+	if _, told := since.known[string(key)]; told || since.all {
+		return !told
 	}
 	_, remembered := slices.BinarySearch(t.readers.of(key), s.id)
 	return !remembered

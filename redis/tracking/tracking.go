@@ -98,11 +98,13 @@ func (t *Table) Counts() (clients, keys, items, prefixes int) {
 // Start makes a client track, with what it has asked for added to what it
 // tracks already. newest is the last commit that is known to have been made
 // before. looks says that the client reads nothing before all commits are made
-// that were under way: see Missed.
+// that were under way: see Missed. Copies from an earlier connection that it has
+// not named it has no more.
 func (t *Table) Start(s *Client, want State, newest schema.Timestamp, looks bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	state := &s.State
+	s.since.Store(nil) // see Resume
 	if !state.On {
 		s.began, s.looks = newest, looks
 		t.clients[s.id] = s
@@ -171,6 +173,9 @@ func (t *Table) Remember(s *Client, key []byte) {
 		return
 	}
 	t.readers.add(key, s.id, t.thereLocked)
+	if since := s.since.Load(); since != nil && since.all && !since.knows(key) {
+		t.flushLocked(s, nil)
+	}
 	t.evictLocked()
 }
 
