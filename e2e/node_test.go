@@ -35,7 +35,7 @@ func TestNodeClients(t *testing.T) {
 			runNode(t, ctx, "tls.test.mjs", "FIRN_ADDR="+s.addr, "FIRN_CA="+s.ca, "FIRN_CERT="+s.cert, "FIRN_KEY="+s.key)
 		})
 	})
-	for _, script := range []string{"ioredis.test.mjs", "noderedis.test.mjs"} {
+	for _, script := range []string{"ioredis.test.mjs", "noderedis.test.mjs", "noderediscache.test.mjs"} {
 		t.Run(script, func(t *testing.T) {
 			runNode(t, ctx, script, "FIRN_ADDR="+startFirn(t))
 		})
