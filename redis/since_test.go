@@ -269,6 +269,31 @@ func TestWritesUnderWayAreNotMissedByTheFirstWhoTracks(t *testing.T) {
 	}
 }
 
+// TestWritesUnderWayAreNotMissedByWhoComesBack: it is looked when they are done.
+func TestWritesUnderWayAreNotMissedByWhoComesBack(t *testing.T) {
+	for _, mode := range []string{"", "BCAST"} {
+		a, b := NewPair(t, firn.Options{Durability: firn.None})
+		b.Run(t, "SET k old")
+		a.Run(t, "HELLO 3", "CLIENT TRACKING ON "+mode)
+		token := a.token(t)
+		a.session.Close()
+		c, told := newOurs(t, a.session.srv), make(chan string, 1)
+		c.Run(t, "HELLO 3")
+		during{runs: func() {
+			go func() { told <- c.Run(t, "CLIENT TRACKING ON "+mode+" SINCE "+token) }()
+			select {
+			case early := <-told:
+				t.Errorf("mode %q: got %q before the commit", mode, early)
+				told <- early
+			case <-time.After(50 * time.Millisecond): // it waits
+			}
+		}}.write(t, b, "SET k new")
+		if told := invalidated(t, []byte(<-told+c.Run(t, "EXISTS k"))); len(told) != 1 {
+			t.Errorf("mode %q: got %q, want one invalidation", mode, told)
+		}
+	}
+}
+
 // TestATokenIsNotAheadOfWhatWasTold: a commit is seen before those who track
 // hear of it.
 func TestATokenIsNotAheadOfWhatWasTold(t *testing.T) {
