@@ -47,6 +47,7 @@ var bars = withTypes(map[string]bar{
 	"open/killed":        {limit: 3, aim: 1, atMost: true},
 	"expiry/keys/Firn":   {limit: 20, aim: 5, atMost: true},
 	"expiry/fields/Firn": {limit: 20, aim: 5, atMost: true},
+	"tracking/Firn":      {limit: 0.9, aim: 0.97},
 	"stalls/Firn":        {limit: 5, aim: 2, atMost: true},
 	"readers/Firn":       {limit: 50, aim: 10, atMost: true},
 

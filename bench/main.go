@@ -54,6 +54,7 @@ var measurements = []measurement{
 	{"compaction", measureCompaction},
 	{"collections", measureCollections},
 	{"ranks", measureRanks},
+	{"tracking", measureTracking},
 	{"feed", measureFeed},
 	{"live", measureLive},
 }

@@ -143,6 +143,19 @@ func TestWhatIsNotKnownEmptiesTheCache(t *testing.T) {
 	Check(t, "what is refused does not track", d.Run(t, "CLIENT GETREDIR"), ":-1\r\n")
 }
 
+func TestKeysOfAnotherKeyspaceHaveChanged(t *testing.T) {
+	for _, command := range []string{"FLUSHDB", "SWAPDB 0 1"} {
+		a, b := NewPair(t, firn.Options{Durability: firn.None})
+		b.Run(t, "SET k 1")
+		a.Run(t, "HELLO 3", "CLIENT TRACKING ON", "GET k")
+		token := a.token(t)
+		a.session.Close()
+		b.Run(t, command)
+		c, _ := comeBack(t, b.session.srv, token, "")
+		Check(t, command, c.Run(t, "EXISTS k"), stale+"*1\r\n$1\r\nk\r\n:0\r\n")
+	}
+}
+
 // TestClientsThatTrackAlreadyMayComeBack: what they have read before they said
 // so, is not what they had copies of.
 func TestClientsThatTrackAlreadyMayComeBack(t *testing.T) {
