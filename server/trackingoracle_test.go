@@ -442,8 +442,8 @@ func (d *trackingDialogue) both(name byte, line string) {
 	d.t.Helper()
 	other := trackingVoices[d.IntN(len(trackingVoices))]
 	line = strings.ReplaceAll(line, "$c", "$"+string(other))
-	if strings.Contains(line, "REDIRECT $") {
-		d.aim[other] = true
+	if _, to, ok := strings.Cut(line, "REDIRECT $"); ok {
+		d.aim[to[0]] = true
 	}
 	line = strings.ReplaceAll(line, "KILL ID $Z", "KILL ID $a")
 	d.script = append(d.script, string(name)+"> "+line)
