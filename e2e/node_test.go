@@ -22,14 +22,7 @@ func TestNodeClients(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	install := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund")
-	install.Dir = "node"
-	if output, err := install.CombinedOutput(); err != nil {
-		if unreachable(string(output)) {
-			t.Skipf("the clients cannot be fetched: npm ci: %v\n%s", err, output)
-		}
-		t.Fatalf("npm ci: %v\n%s", err, output)
-	}
+	install(t, ctx, "node")
 	t.Run("tls.test.mjs", func(t *testing.T) {
 		eachDriver(t, func(t *testing.T, s tlsServer) {
 			runNode(t, ctx, "tls.test.mjs", "FIRN_ADDR="+s.addr, "FIRN_CA="+s.ca, "FIRN_CERT="+s.cert, "FIRN_KEY="+s.key)
@@ -39,6 +32,21 @@ func TestNodeClients(t *testing.T) {
 		t.Run(script, func(t *testing.T) {
 			runNode(t, ctx, script, "FIRN_ADDR="+startFirn(t))
 		})
+	}
+}
+
+// install brings the packages of a directory, in the versions of its
+// package-lock.json. Where they cannot be had the test is skipped.
+func install(t *testing.T, ctx context.Context, dir string) {
+	t.Helper()
+	install := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund")
+	install.Dir = dir
+	output, err := install.CombinedOutput()
+	switch {
+	case err != nil && unreachable(string(output)):
+		t.Skipf("the clients cannot be fetched: npm ci: %v\n%s", err, output)
+	case err != nil:
+		t.Fatalf("npm ci: %v\n%s", err, output)
 	}
 }
 

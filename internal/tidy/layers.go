@@ -70,7 +70,7 @@ const conformance = "schema/schematest"
 
 // ownModules are the directories with a go.mod of their own. They are users
 // of the project and not part of its layers.
-var ownModules = []string{"e2e", "tools"}
+var ownModules = []string{"e2e", "examples", "tools"}
 
 // layers reports imports that point up or sideways. Tests may also import
 // sideways, and the conformance tests from anywhere.
@@ -156,9 +156,10 @@ func foreign(dir string) bool {
 }
 
 // knowsSQL reports whether dir may speak to SQLite: schema is the only
-// package with statements, and two stand between SQLite and the disk.
+// package with statements, and two stand between SQLite and the disk. Modules
+// of their own have databases of their own.
 func knowsSQL(dir string) bool {
-	return dir == "schema" || strings.HasPrefix(dir, "schema/") || dir == "internal/crashvfs" || dir == "internal/gathervfs"
+	return dir == "schema" || strings.HasPrefix(dir, "schema/") || dir == "internal/crashvfs" || dir == "internal/gathervfs" || foreign(dir)
 }
 
 // engineImports reports imports of SQLite above schema.

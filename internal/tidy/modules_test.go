@@ -68,7 +68,7 @@ func goCommand(t *testing.T, args ...string) string {
 // than a build, those that tests of dependencies import, and no test asks the
 // network for them.
 func TestModulesAreTidy(t *testing.T) {
-	for name, dir := range map[string]string{"root": "../..", "e2e": "../../e2e", "tools": "../../tools"} {
+	for name, dir := range map[string]string{"root": "../..", "e2e": "../../e2e", "examples": "../../examples", "tools": "../../tools"} {
 		t.Run(name, func(t *testing.T) {
 			tidy := exec.Command("go", "mod", "tidy", "-diff")
 			tidy.Dir = dir

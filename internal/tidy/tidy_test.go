@@ -91,6 +91,7 @@ func TestOnlySchemaKnowsSQLite(t *testing.T) {
 		{"schema/a.go", "package schema\nimport _ \"zombiezen.com/go/sqlite\"", ""},
 		{"internal/crashvfs/a.go", "package crashvfs\nimport _ \"modernc.org/sqlite/lib\"", ""},
 		{"schema/a.go", query("SELECT", "id", "FROM", "documents"), ""},
+		{"examples/mirror/a.go", query("SELECT", "id", "FROM", "documents"), ""},
 		{"redis/a.go", query("SELECT", "1"), ""},
 		{"redis/a.go", query("HSET key from SELECT"), ""},
 
