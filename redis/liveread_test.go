@@ -357,7 +357,7 @@ var followWrites = []func(*followGrammar) string{
 	func(g *followGrammar) string { return "XADD " + g.key("x") + " " + g.number(60) + "-* f " + g.name() },
 	func(g *followGrammar) string { return "XADD " + g.key("x") + " * f v" },
 	func(g *followGrammar) string { return "XDEL " + g.key("x") + " " + g.number(60) + "-0" },
-	func(g *followGrammar) string { return "XTRIM " + g.key("x") + " MAXLEN " + g.number(6) },
+	func(g *followGrammar) string { return "XTRIM " + g.key("x") + " MAXLEN " + g.one("0", g.number(6)) },
 	func(g *followGrammar) string { return "XSETID " + g.key("x") + " 59-9" },
 	func(g *followGrammar) string { return "XGROUP CREATE " + g.key("x") + " g 0" },
 	func(g *followGrammar) string { return "XREADGROUP GROUP g c COUNT 1 STREAMS " + g.key("x") + " >" },
