@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/journal"
 	"github.com/firndb/firn/schema"
 	"github.com/firndb/firn/tuple"
 )
@@ -502,6 +503,7 @@ func TestDeclarationsThatCannotWork(t *testing.T) {
 		"long name":                     {a, b, {Name: strings.Repeat("n", 256)}},
 		"counted without prefix":        {a, b, {Name: "d", Counted: true}},
 		"negative prefix":               {a, b, {Name: "d", Prefix: -1}},
+		"too many aspects":              {a, b, {Name: "d", Aspects: make([]journal.Aspect, journal.MaxAspects+1)}},
 	} {
 		s, err := Open(path, Options{Tables: tables, Durability: None})
 		if !errors.Is(err, ErrTable) {

@@ -56,7 +56,7 @@ type TableSpec struct {
 	// Aspects are what those may ask for who read a part of a document only, see
 	// Reader.GetAspect: each makes a fingerprint of a live document, which other
 	// versions have as long as that part is the same. They must be pure
-	// functions. There are at most 255.
+	// functions. There are at most journal.MaxAspects.
 	Aspects []journal.Aspect
 
 	// Owned says that the documents are owned by documents of other tables,
@@ -163,6 +163,9 @@ func newTable(spec TableSpec, named map[string]*Table) (*Table, error) {
 	}
 	if err := def.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTable, err)
+	}
+	if len(spec.Aspects) > journal.MaxAspects {
+		return nil, fmt.Errorf("%w: table %q: %d aspects, at most %d", ErrTable, spec.Name, len(spec.Aspects), journal.MaxAspects)
 	}
 	kept := &retention.Table{Table: def, Scope: spec.Scope, Owned: spec.Owned, Shared: spec.Shared}
 	if spec.Owns != nil {

@@ -67,11 +67,12 @@ func liveRound(ctx context.Context, path string) (ratio, bytes float64, err erro
 	bytes = float64(heapBytes()-before) / liveSubscriptions
 	var took [2][]float64
 	for turn := range 2 * liveTurns {
-		seconds, err := liveCommit(ctx, stores[turn%2])
+		which := (turn + 1) / 2 % 2 // 0, 1, 1, 0: neither always comes second
+		seconds, err := liveCommit(ctx, stores[which])
 		if err != nil {
 			return 0, 0, err
 		}
-		took[turn%2] = append(took[turn%2], seconds)
+		took[which] = append(took[which], seconds)
 	}
 	if n := ran.Load(); n != liveSubscriptions {
 		err = fmt.Errorf("%d subscriptions ran %d times: the commits have touched some", liveSubscriptions, n)

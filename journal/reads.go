@@ -43,6 +43,9 @@ type span struct {
 // count from 1, in the order in which the table declares them.
 const Whole = 0
 
+// MaxAspects is how many a table may declare: a point keeps the number in a byte.
+const MaxAspects = 255
+
 // Aspect is a projection of a live document to a fingerprint. Who reads only
 // what it is made of is not concerned by versions that have the same. It must
 // be a pure function.

@@ -18,7 +18,7 @@ type Subscription struct {
 	matcher *Matcher
 	workers *Workers
 	query   func() (*Reads, error)
-	unbind  func() bool // from the context
+	ctx     context.Context // ends it; nil: none does
 
 	mu    sync.Mutex
 	state subscriptionState
@@ -40,17 +40,11 @@ const (
 // subscribe runs a query now, and again when it is stale, on the workers.
 func subscribe(ctx context.Context, m *Matcher, workers *Workers, query func() (*Reads, error)) *Subscription {
 	s := &Subscription{matcher: m, workers: workers, query: query}
-	s.stale(0)
 	if ctx.Done() != nil {
-		stop := context.AfterFunc(ctx, func() { s.end(context.Cause(ctx)) })
-		s.mu.Lock()
-		s.unbind = stop
-		gone := s.state == subscriptionEnded
-		s.mu.Unlock()
-		if gone {
-			stop()
-		}
+		s.ctx = ctx
+		workers.contexts.bind(ctx, s)
 	}
+	s.stale(0)
 	return s
 }
 
@@ -142,8 +136,8 @@ func (s *Subscription) endLocked(err error) {
 	}
 	s.matcher.drop(s.watch)
 	s.state, s.err, s.watch, s.query = subscriptionEnded, err, nil, nil
-	if s.unbind != nil {
-		s.unbind()
+	if s.ctx != nil {
+		s.workers.contexts.unbind(s.ctx, s)
 	}
 	if s.done != nil {
 		close(s.done)

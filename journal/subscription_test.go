@@ -173,3 +173,35 @@ func TestASubscriptionEndsForGood(t *testing.T) {
 		})
 	}
 }
+
+func TestAContextEndsAllItsSubscriptionsAndIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &fakeCommits{last: 10}
+		w := joined(t)
+		m := running(t, c, never)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var all []*Subscription
+		for _, of := range []context.Context{ctx, context.WithValue(ctx, w, nil), context.Background(), t.Context()} {
+			for range 3 {
+				all = append(all, subscribe(of, m, w, documentReader(m, c, "b", 0, func(schema.Timestamp) error { return nil })))
+			}
+		}
+		settle()
+		cancel()
+		settle()
+		for i, sub := range all {
+			if ended := sub.Err() != nil; ended != (i < 6) {
+				t.Errorf("subscription %d: got %v", i, sub.Err())
+			}
+		}
+		if got := len(w.contexts.bound); got != 1 || m.Stats().Watches != 6 {
+			t.Errorf("got %d contexts and %d watches, want 1 and 6", got, m.Stats().Watches)
+		}
+		late := subscribe(ctx, m, w, documentReader(m, c, "b", 0, func(schema.Timestamp) error { return nil }))
+		<-late.Done()
+		if !errors.Is(late.Err(), context.Canceled) {
+			t.Errorf("of a context that has ended: got %v", late.Err())
+		}
+	})
+}

@@ -11,6 +11,8 @@ import (
 // so that a slow one keeps nobody waiting for long. There is none while there is
 // nothing to run.
 type Workers struct {
+	contexts contexts
+
 	mu    sync.Mutex
 	queue []*Subscription
 	first int // those before it were taken
