@@ -329,3 +329,36 @@ func TestAScopeThatForgetsIsToldOf(t *testing.T) {
 		t.Errorf("after what is forgotten: got %v", err)
 	}
 }
+
+// TestOnlyFollowersAreBehind has a store without a commit, a query that is
+// watched, and then history that goes by: nobody is warned of, for nobody is
+// behind who could fall.
+func TestOnlyFollowersAreBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := openNew(t, Options{CompactByHand: true, Retention: time.Hour, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		ctx, cancel := context.WithCancel(t.Context())
+		sub := s.Subscribe(ctx, func(snap *Snapshot) error {
+			_, err := snap.Count(s.Table("things"), nil)
+			return err
+		})
+		young := s.Journal().Follow(s.Bounds().Newest)
+		defer young.Close()
+		for range 8 {
+			time.Sleep(time.Hour / 2)
+			put(t, s, s.Table("notes"), "a", "x")
+			young.Moved(s.Bounds().Newest)
+			if _, err := s.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if stats := s.Stats(); stats.Followers != 1 || stats.FollowerLag != 0 {
+			t.Errorf("got %d followers, %s behind, want one, not behind", stats.Followers, stats.FollowerLag)
+		}
+		if log.Len() > 0 {
+			t.Errorf("logged: %s", log.String())
+		}
+		cancel()
+		<-sub.Done()
+	})
+}

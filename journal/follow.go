@@ -31,7 +31,7 @@ type followers struct {
 // closes it.
 func (j *Journal) Follow(from schema.Timestamp) *Follower {
 	f := &Follower{journal: j}
-	f.Moved(from)
+	f.Moved(max(from, j.opts.Oldest())) // of a store without a commit the newest is nothing
 	j.followers.mu.Lock()
 	if j.followers.all == nil {
 		j.followers.all = map[*Follower]struct{}{}

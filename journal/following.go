@@ -19,11 +19,11 @@ func (j *Journal) Matched() schema.Timestamp { return j.matcher.Matched() }
 // Watching is figures about those who watch what they have read.
 func (j *Journal) Watching() WatchStats { return j.matcher.Stats() }
 
+// begin has the ring filled from now on. The matcher is no Follower: it is never
+// behind, since what it cannot see it takes for a change.
 func (f following) begin() (schema.Timestamp, func()) {
-	follower := f.of.Follow(f.of.opts.Newest())
-	after := f.of.opts.Newest() // the ring is filled from now on
-	follower.Moved(after)
-	return after, follower.Close
+	f.of.ring.follow(1)
+	return f.of.opts.Newest(), func() { f.of.ring.follow(-1) }
 }
 
 func (f following) groups(dst []Group, after schema.Timestamp, rows int) ([]Group, bool) {
