@@ -323,8 +323,19 @@ func TestPushesComeWithRepliesOff(t *testing.T) {
 	Check(t, "replies", l.Run(t, "CLIENT REPLY OFF", "LIVE a GET k", "PING"), "")
 	w.Run(t, "SET k 1")
 	l.expectPush(t, "a", "1")
+}
+
+// TestPushesComeWhileClientsArePaused: a pause holds back commands, and time
+// goes on.
+func TestPushesComeWhileClientsArePaused(t *testing.T) {
+	_, l, w := newLivePair(t)
+	w.Run(t, "SET k v PX 80")
+	Check(t, "first reply", l.Run(t, "LIVE a GET k"), "$1\r\nv\r\n")
 	w.Run(t, "CLIENT PAUSE 100000")
+	l.expectPush(t, "a", "nil")
+	Check(t, "LIVE while it lasts", l.Run(t, "LIVE b GET k"), "")
 	w.Run(t, "CLIENT UNPAUSE")
+	Check(t, "LIVE afterwards", string(l.later(t)), "_\r\n")
 }
 
 // TestOutputOfASlowClientIsBounded: what it does not take is not made.
