@@ -35,10 +35,11 @@ var levels = map[string]int{
 	"redis/measure":  4,
 	"redis/pubsub":   4,
 
-	"internal/proof":     4, // the long tests of the public page
-	".":                  3, // the public page
-	"internal/storefile": 2, // files at rest
-	"internal/inside":    2, // the way in for proofs
+	"internal/oracle":    10, // real servers, and who follows them
+	"internal/proof":     4,  // the long tests of the public page
+	".":                  3,  // the public page
+	"internal/storefile": 2,  // files at rest
+	"internal/inside":    2,  // the way in for proofs
 	"journal":            2,
 	"retention":          1,
 	"reader":             1,
