@@ -117,7 +117,7 @@ var recordedDocuments = []recordCase{
 		return err
 	}, []thingWrite{{"ann", "cup", "green 2"}}, []thingWrite{{"ann", "cup", "red 22"}, {"ann", "cup", ""}}},
 	{"scan", scanned(Range{Prefix: tuple.AppendString(nil, "ann")}),
-		[]thingWrite{{"bob", "cup", "red 1"}}, []thingWrite{{"ann", "a", "red 1"}, {"ann", "cup", "red 2"}, {"ann", "hat", ""}}},
+		[]thingWrite{{"bob", "cup", "red 1"}}, []thingWrite{{"ann", "a", "red 1"}, {"ann", "cup", "red 2"}, {"ann", "hat", ""}, {"ann", "zoo", "red 1"}}},
 	{"scan that stops", func(things *Table, snap *Snapshot) error {
 		for _, err := range snap.Scan(Range{Index: things.ByID(), Prefix: tuple.AppendString(nil, "ann")}) {
 			return err
