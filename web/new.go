@@ -10,7 +10,7 @@ import (
 
 // New makes a server of r that has the listeners from now on.
 func New(r *redis.Server, listeners []net.Listener, o Options) *Server {
-	s := &Server{redis: r, opts: o.withDefaults(), listeners: listeners, keepAlive: keepAliveInterval, patience: writeTimeout}
+	s := &Server{redis: r, opts: o.withDefaults(), listeners: listeners, keepAlive: keepAliveInterval, patience: writeTimeout, lastWords: endTimeout}
 	s.streams.most = s.opts.MaxStreams
 	s.http = http.Server{
 		Handler:           s.routes(),

@@ -69,6 +69,7 @@ type Server struct {
 
 	keepAlive time.Duration // testOnly: keepAliveInterval otherwise
 	patience  time.Duration // testOnly: writeTimeout otherwise
+	lastWords time.Duration // testOnly: endTimeout otherwise
 
 	mu       sync.Mutex
 	ended    bool           // no request begins any more
@@ -102,7 +103,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error {
 		<-ctx.Done()
 		end()
-		last, cancel := context.WithTimeout(context.Background(), endTimeout)
+		last, cancel := context.WithTimeout(context.Background(), s.lastWords)
 		defer cancel()
 		if s.http.Shutdown(last) != nil {
 			s.http.Close() // somebody does not read
