@@ -217,7 +217,7 @@ func (m *rememberer) write() {
 		}
 	case 10, 11, 12, 13, 14, 15, 16:
 		n := m.g.IntN(12)
-		say("%s", strings.NewReplacer("$n", strconv.Itoa(n), "$m", strconv.Itoa(m.g.IntN(12)), "$g", strconv.Itoa(n%2)).Replace(intricate[m.g.IntN(len(intricate))]))
+		say("%s", strings.NewReplacer("f$n", fmt.Sprint("f", n%4), "f$m", fmt.Sprint("f", m.g.IntN(4)), "$n", strconv.Itoa(n), "$m", strconv.Itoa(m.g.IntN(12)), "$g", strconv.Itoa(n%2)).Replace(intricate[m.g.IntN(len(intricate))]))
 	default:
 		m.mine.tell(m.t, m.g.timedWrite()...)
 	}
@@ -242,7 +242,7 @@ LMOVE own_l own_l LEFT RIGHT
 HSET own_h f$n v$m f$m w
 HSET own_h f$n v
 HDEL own_h f$n f$m
-HPEXPIRE own_h 3000 FIELDS 2 f$n f$m
+HPEXPIRE own_h 9000 FIELDS 2 f$n f$m
 HPERSIST own_h FIELDS 1 f$n
 HINCRBY own_h n$n 1
 PEXPIRE own_h 20000
@@ -253,6 +253,7 @@ SMOVE own_s own_t m$n
 ZADD own_z $n m$m
 ZADD own_z -0 m$n
 ZINCRBY own_z 1.5 m$n
+ZADD own_z -0 long$n-0123456789012345678901234567890123456789012345678901234567890123456789
 ZREM own_z m$n
 ZPOPMIN own_z
 ZREMRANGEBYRANK own_z 0 1
