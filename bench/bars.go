@@ -51,6 +51,8 @@ var bars = withTypes(map[string]bar{
 	"stalls/Firn":        {limit: 5, aim: 2, atMost: true},
 	"readers/Firn":       {limit: 50, aim: 10, atMost: true},
 
+	"follow/SET": {limit: 0.95, aim: 0.99},
+
 	"live/commit": {limit: 1.1, aim: 1.02, atMost: true},
 	"live/bytes":  {limit: 1024, aim: 512, atMost: true},
 	"live/fans":   {limit: 20, aim: 8, atMost: true},

@@ -56,6 +56,7 @@ var measurements = []measurement{
 	{"ranks", measureRanks},
 	{"tracking", measureTracking},
 	{"feed", measureFeed},
+	{"follow", measureFollow},
 	{"live", measureLive},
 }
 

@@ -124,10 +124,14 @@ func TestQuietFollowersGetANewerToken(t *testing.T) {
 	for a.session.Waits() && len(a.nudged) > 0 {
 		Check(t, "nothing", string(a.later(t)), "")
 	}
+	began := time.Now()
 	Check(t, "compact", b.Run(t, "COMPACT BEFORE now")[:1], "*")
 	var reply []byte
 	for len(reply) == 0 {
 		reply = a.later(t)
+	}
+	if took := time.Since(began); took > 8*time.Second { // it comes after ten anyway
+		t.Errorf("a newer token came after %v only", took)
 	}
 	next, commits := feedPage(t, reply)
 	if len(commits) > 0 || next == token {
