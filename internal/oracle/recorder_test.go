@@ -57,7 +57,6 @@ type recorder struct {
 	events []journaltest.Event
 
 	incarnation string // of its tokens
-	skip        bool   // what a commit changes is not recorded, because nobody could say what it should be
 }
 
 // judgedAt is how many events are judged at once, about: a follower that comes
