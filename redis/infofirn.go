@@ -39,9 +39,17 @@ func infoFirn(t *infoText) error {
 	t.add("wal_written_bytes", st.WALWrittenBytes)
 	t.add("checkpoints", st.Checkpoints)
 	t.add("vacuumed_bytes", st.VacuumedBytes)
+	infoFollowers(t, &st)
 	infoLive(t)
 	t.add("gc_cpu_seconds", fmt.Sprintf("%.6f", collectorSeconds()))
 	return infoHistory(t, &st)
+}
+
+// infoFollowers is who follows the log, and how far the last is behind.
+func infoFollowers(t *infoText, st *firn.Stats) {
+	t.add("followers", st.Followers)
+	t.add("follower_lag_ms", st.FollowerLag.Milliseconds())
+	t.add("followed_bytes", st.FollowedBytes)
 }
 
 // infoLive is what is live, and what came of it.

@@ -33,7 +33,6 @@ type followed struct {
 	reply string
 	stale atomic.Bool
 	stop  func()
-	wakes int
 }
 
 // followRig is a server whose clock the test moves, and queries on it.

@@ -73,6 +73,9 @@ func (l liveSource) Reach(ts firn.Timestamp) (firn.Timestamp, error) {
 	return max(ts, j.Matched()), nil
 }
 
+// Passed implements live.Source.
+func (l liveSource) Passed() int64 { return l.store.Journal().Passed() }
+
 // settle makes sure that a moment is over.
 func (l liveSource) settle(ts firn.Timestamp) error {
 	return l.store.At(ts, func(*firn.Snapshot) error { return nil })

@@ -9,8 +9,9 @@ import (
 )
 
 // Bookmarks tell a client that nothing else has happened up to a moment. It
-// gets one at least every bookmarkEvery, unless nothing was committed since
-// the last, or what it was pushed has told it the same.
+// gets one at least every bookmarkEvery, and at the next look when a pass of the
+// compactor has begun, unless nothing was committed since the last, or what it
+// was pushed has told it the same.
 const (
 	bookmarkEvery = 10 * time.Second
 	bookmarkLook  = time.Second // how often it is looked who is due
@@ -35,8 +36,12 @@ func (h *Hub) lookForDue() {
 	newest, now := h.source.Newest(), time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if passed := h.source.Passed(); passed != h.passed {
+		h.passed = passed
+		h.round.all = true
+	}
 	for c := range h.clients {
-		if c.dueLocked(max(newest, c.told), now) {
+		if c.dueLocked(max(newest, c.told), now, h.round.all) {
 			h.round.bookmark, h.round.owed = true, max(h.round.owed, c.told)
 		}
 	}
@@ -46,12 +51,13 @@ func (h *Hub) lookForDue() {
 }
 
 // dueLocked says whether a client gets a bookmark of a moment. One that has
-// never got a token gets its first soon, so that it can resume.
-func (c *Client) dueLocked(ts firn.Timestamp, now time.Time) bool {
+// never got a token gets its first soon, so that it can resume. early says that
+// no client waits until its time has come.
+func (c *Client) dueLocked(ts firn.Timestamp, now time.Time, early bool) bool {
 	if c.toldAt.IsZero() {
 		return ts >= c.told
 	}
-	return ts > c.told && now.Sub(c.toldAt) > bookmarkEvery-bookmarkLook
+	return ts > c.told && (early || now.Sub(c.toldAt) > bookmarkEvery-bookmarkLook)
 }
 
 // markLocked gives a bookmark of the round that is done to those that are due,
@@ -60,11 +66,12 @@ func (h *Hub) markLocked() (marked []*Client) {
 	if !h.round.bookmark {
 		return nil
 	}
-	h.round.bookmark = false
+	early := h.round.all
+	h.round.bookmark, h.round.all = false, false
 	ts, now := h.round.ts, time.Now()
 	var mark *result
 	for c := range h.clients {
-		if !c.dueLocked(ts, now) || !c.settledLocked(ts) {
+		if !c.dueLocked(ts, now, early) || !c.settledLocked(ts) {
 			continue
 		}
 		if mark == nil {

@@ -62,6 +62,9 @@ type Source interface {
 	// Newest is the newest commit's timestamp.
 	Newest() firn.Timestamp
 
+	// Passed is how many passes of the compactor have begun.
+	Passed() int64
+
 	// At calls fn with the store at a moment.
 	At(ts firn.Timestamp, fn func(*firn.Snapshot) error) error
 
@@ -135,6 +138,7 @@ type Hub struct {
 	subs    int
 	queue   []*query // stale, in the order in which they became so
 	round   round
+	passed  int64 // passes of the compactor that clients have heard of
 	stats   Stats
 }
 

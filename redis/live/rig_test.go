@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -43,6 +44,7 @@ type byHand struct {
 	hold     chan struct{} // Record waits until it is closed; nil: it does not
 	held     chan struct{} // gets an element when Record begins to wait
 	fails    error         // of Record
+	passed   atomic.Int64  // passes of the compactor
 }
 
 type handWatch struct {
@@ -65,6 +67,8 @@ func (b *byHand) reached() firn.Timestamp {
 	defer b.mu.Unlock()
 	return b.told
 }
+
+func (b *byHand) Passed() int64 { return b.passed.Load() }
 
 func (b *byHand) Newest() firn.Timestamp { return b.store.Bounds().Newest }
 

@@ -26,6 +26,7 @@ type round struct {
 	began    time.Time
 	waiting  *time.Timer    // until the next one may begin although the last is not done; nil: none
 	bookmark bool           // clients wait for a bookmark: the next one is drawn even if nothing is stale
+	all      bool           // no client waits for it until its time has come: the horizon is about to move
 	owed     firn.Timestamp // the moment up to which the bookmark has to reach
 }
 
