@@ -204,7 +204,7 @@ func TestEveryBarHasItsRow(t *testing.T) {
 		}
 	}
 	keys["wal/P=1"], keys["wal/P=16"] = true, true
-	keys["follow/SET"] = true
+	keys["follow/SET"], keys["tracking/Firn"] = true, true
 	keys["expiry/keys/Firn"], keys["expiry/fields/Firn"] = true, true
 	for _, name := range []string{"log", "ring", "resume"} {
 		keys["feed/"+name] = true

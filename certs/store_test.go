@@ -1,7 +1,6 @@
 package certs
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -300,12 +300,30 @@ func TestSessionsAreResumedUnlessForbidden(t *testing.T) {
 	}
 }
 
+// logged is a log that is read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // TestChangedFilesAreRead, and broken ones are told once.
 func TestChangedFilesAreRead(t *testing.T) {
 	p := newPlace(t)
 	p.Clients = "no"
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log logged
 		s := must(Open(p.Settings, slog.New(slog.NewTextHandler(&log, nil))))
 		hup := make(chan os.Signal)
 		ctx, stop := context.WithCancel(t.Context())
