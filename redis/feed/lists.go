@@ -40,11 +40,7 @@ func (d *decoder) list(f *fields, c *collection) error {
 		return err
 	}
 	if !known {
-		if c.elements, err = d.all(c.ch); err != nil {
-			return err
-		}
-		c.whole = true
-		return d.list(f, c)
+		return d.inFull(f, c, d.list)
 	}
 	splices, err := d.splices(c, places)
 	if err != nil {

@@ -12,11 +12,7 @@ func (d *decoder) stream(f *fields, c *collection) error {
 		return err
 	}
 	if !known {
-		if c.elements, err = d.all(c.ch); err != nil {
-			return err
-		}
-		c.whole = true
-		return d.stream(f, c)
+		return d.inFull(f, c, d.stream)
 	}
 	st, err := keyspace.ParseStream(&c.ch.k)
 	if err != nil {

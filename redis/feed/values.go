@@ -228,6 +228,15 @@ func (d *decoder) gone(removed *part, c *collection, doc *firn.Document, name st
 	}
 }
 
+// inFull tells all of a collection of which is not known what it was before.
+func (d *decoder) inFull(f *fields, c *collection, tell func(*fields, *collection) error) (err error) {
+	if c.elements, err = d.all(c.ch); err != nil {
+		return err
+	}
+	c.whole = true
+	return tell(f, c)
+}
+
 // set adds the members of a set.
 func (d *decoder) set(f *fields, c *collection) error {
 	added, removed := f.part(), f.part()
