@@ -15,6 +15,10 @@ type credentials struct {
 var errCredentials = &problem{http.StatusUnauthorized, "WRONGPASS",
 	"WRONGPASS the Authorization header is neither Basic with user:password nor Bearer with a password"}
 
+// errAnonymous is said instead of HELLO's words, which are about HELLO.
+var errAnonymous = &problem{http.StatusUnauthorized, "NOAUTH",
+	"NOAUTH authentication required: Authorization: Basic with user:password, or Bearer with the password of default"}
+
 // credentialsOf reads the Authorization header: Basic has a user and a
 // password, as AUTH user password, and Bearer a password of the user default,
 // as AUTH password. A user without a name is default, too.

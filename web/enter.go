@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"strconv"
@@ -23,11 +24,15 @@ func (s *Server) enter(r *http.Request) (*conversation, error) {
 	if login.given {
 		hello = append(hello, "AUTH", login.user, login.password)
 	}
-	if err := c.must(r.Context(), append(hello, "SETNAME", sessionName)...); err != nil {
-		c.close()
-		return nil, err
+	err := c.must(r.Context(), append(hello, "SETNAME", sessionName)...)
+	if err == nil {
+		return c, nil
 	}
-	return c, nil
+	c.close()
+	if refused := new(problem); errors.As(err, &refused) && refused.code == errAnonymous.code {
+		return nil, errAnonymous
+	}
+	return nil, err
 }
 
 // sessionName is what CLIENT LIST calls a session of this package, and

@@ -62,8 +62,8 @@ func TestUsersAreThoseOfRESP(t *testing.T) {
 			t.Errorf("%s as %q: got %d %.200s, want %d", tt.path, tt.authorization, a.status, a.body, tt.status)
 		}
 		if tt.code != "" {
-			if code, _ := a.problem(t); code != tt.code {
-				t.Errorf("%s as %q: got %s, want %s", tt.path, tt.authorization, code, tt.code)
+			if code, message := a.problem(t); code != tt.code || strings.Contains(message, "HELLO") {
+				t.Errorf("%s as %q: got %s, %s, want %s, and nothing about HELLO", tt.path, tt.authorization, code, message, tt.code)
 			}
 		}
 		asks := a.header["Www-Authenticate"]
