@@ -42,8 +42,6 @@ func TestTrackingAgreesWithRealRedis(t *testing.T) {
 	})
 }
 
-func seed_steps(t *testing.T) int { return seed.Steps(t, 3000) }
-
 // trackingVoices are the clients of a conversation; the last one only looks,
 // and tracks all the time, but no key.
 const trackingVoices = "abcdeZ"
