@@ -14,6 +14,7 @@ import (
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis"
 	"github.com/firndb/firn/resp"
+	answer "github.com/firndb/firn/resp/reply"
 )
 
 // reading opens a store for fn, and makes what is wrong an error of a command:
@@ -78,9 +79,9 @@ func momentFlag(store *firn.Store, text string) (firn.Timestamp, error) {
 }
 
 // ask runs one of the server's commands on a store, in this process.
-func ask(store *firn.Store, db int, words ...string) (reply, error) {
+func ask(store *firn.Store, db int, words ...string) (r answer.Value, err error) {
 	if !hasKeys(store) {
-		return reply{}, noKeys(store)
+		return r, noKeys(store)
 	}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what clients are not told
 	s := redis.New(store, redis.Options{Databases: db + 1, Version: version, Logger: logger}).NewSession("firn", "firn")
@@ -95,16 +96,15 @@ func ask(store *firn.Store, db int, words ...string) (reply, error) {
 	}
 	output, err := converse(s, input)
 	if err != nil {
-		return reply{}, err
+		return r, err
 	}
-	var r reply
 	for range 3 {
-		if r, output, err = parseReply(output); err != nil {
-			return reply{}, err
+		if r, output, err = answer.Parse(output); err != nil {
+			return r, err
 		}
 	}
-	if r.isError() {
-		return reply{}, refusal(r.text)
+	if r.IsError() {
+		return r, refusal(r.Text)
 	}
 	return r, nil
 }

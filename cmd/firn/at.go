@@ -45,11 +45,11 @@ func atCommand() *cobra.Command {
 				out := bufio.NewWriter(c.OutOrStdout())
 				switch {
 				case asJSON:
-					err = newEncoder(out).Encode(&r)
+					err = printJSON(out, &r)
 				case raw || !formatted && !isTerminal(c.OutOrStdout()):
-					r.printRaw(out)
+					printRaw(out, &r)
 				default:
-					r.print(out)
+					_, err = out.WriteString(shown(&r, ""))
 				}
 				return errors.Join(err, out.Flush())
 			})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firndb/firn"
+	answer "github.com/firndb/firn/resp/reply"
 )
 
 func diffCommand() *cobra.Command {
@@ -33,7 +34,7 @@ func diffCommand() *cobra.Command {
 				}
 				out := bufio.NewWriter(c.OutOrStdout())
 				if asJSON {
-					err = newEncoder(out).Encode(&r)
+					err = printJSON(out, &r)
 				} else {
 					printDiff(out, &r)
 				}
@@ -48,9 +49,9 @@ func diffCommand() *cobra.Command {
 
 // printDiff prints the map of HISTORY DIFF: what has a before and an after on
 // one line, elements one a line.
-func printDiff(w io.Writer, r *reply) {
+func printDiff(w io.Writer, r *answer.Value) {
 	for _, name := range []string{"type", "expires"} {
-		before, after := r.field(name+"_before"), r.field(name+"_after")
+		before, after := r.Field(name+"_before"), r.Field(name+"_after")
 		if before == nil || after == nil {
 			continue
 		}
@@ -61,33 +62,33 @@ func printDiff(w io.Writer, r *reply) {
 		}
 	}
 	for _, part := range []struct{ name, sign string }{{"added", "+"}, {"removed", "-"}, {"changed", "~"}} {
-		if elements := r.field(part.name); elements != nil {
+		if elements := r.Field(part.name); elements != nil {
 			printElements(w, part.sign, elements)
 		}
 	}
-	before, after := r.field("before"), r.field("after")
-	if before != nil && after != nil && !before.null && before.format("") == after.format("") {
-		fmt.Fprintf(w, "  %s", before.format("  ")) // the same
+	before, after := r.Field("before"), r.Field("after")
+	if before != nil && after != nil && !before.Null && shown(before, "") == shown(after, "") {
+		fmt.Fprintf(w, "  %s", shown(before, "  ")) // the same
 		return
 	}
 	for _, part := range []struct{ name, sign string }{{"before", "-"}, {"after", "+"}} {
-		if whole := r.field(part.name); whole != nil && !whole.null {
-			fmt.Fprintf(w, "%s %s", part.sign, whole.format("  "))
+		if whole := r.Field(part.name); whole != nil && !whole.Null {
+			fmt.Fprintf(w, "%s %s", part.sign, shown(whole, "  "))
 		}
 	}
 }
 
-func printElements(w io.Writer, sign string, elements *reply) {
-	for i := 0; i < len(elements.elements); i++ {
-		e := &elements.elements[i]
+func printElements(w io.Writer, sign string, elements *answer.Value) {
+	for i := 0; i < len(elements.Elements); i++ {
+		e := &elements.Elements[i]
 		switch {
-		case elements.mark == '%' && i+1 < len(elements.elements):
+		case elements.Mark == '%' && i+1 < len(elements.Elements):
 			i++
-			fmt.Fprintf(w, "%s %s => %s\n", sign, shownValue(e), shownValue(&elements.elements[i]))
-		case e.isAggregate() && len(e.elements) == 3 && sign == "~":
-			fmt.Fprintf(w, "%s %s => %s -> %s\n", sign, shownValue(&e.elements[0]), shownValue(&e.elements[1]), shownValue(&e.elements[2]))
-		case e.isAggregate():
-			fmt.Fprintf(w, "%s %s", sign, e.format("  "))
+			fmt.Fprintf(w, "%s %s => %s\n", sign, shownValue(e), shownValue(&elements.Elements[i]))
+		case e.IsAggregate() && len(e.Elements) == 3 && sign == "~":
+			fmt.Fprintf(w, "%s %s => %s -> %s\n", sign, shownValue(&e.Elements[0]), shownValue(&e.Elements[1]), shownValue(&e.Elements[2]))
+		case e.IsAggregate():
+			fmt.Fprintf(w, "%s %s", sign, shown(e, "  "))
 		default:
 			fmt.Fprintf(w, "%s %s\n", sign, shownValue(e))
 		}
@@ -95,12 +96,12 @@ func printElements(w io.Writer, sign string, elements *reply) {
 }
 
 // shownValue is a value on one line: numbers bare, text in quotes.
-func shownValue(v *reply) string {
+func shownValue(v *answer.Value) string {
 	switch {
-	case v.null:
+	case v.Null:
 		return "(nil)"
-	case v.mark == '$':
-		return quoted(v.text)
+	case v.Mark == '$':
+		return quoted(v.Text)
 	}
-	return v.plain()
+	return plain(v)
 }

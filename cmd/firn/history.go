@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firndb/firn"
+	answer "github.com/firndb/firn/resp/reply"
 )
 
 func historyCommand() *cobra.Command {
@@ -43,12 +45,12 @@ func historyCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				slices.Reverse(r.elements)
-				if len(r.elements) == 0 {
+				slices.Reverse(r.Elements)
+				if len(r.Elements) == 0 {
 					return fmt.Errorf("database %d has never had a key %s, as far as history reaches", db, quoted(args[1]))
 				}
 				out := bufio.NewWriter(c.OutOrStdout())
-				return errors.Join(printVersions(out, r.elements, asJSON), out.Flush())
+				return errors.Join(printVersions(out, r.Elements, asJSON), out.Flush())
 			})
 		},
 	}
@@ -61,7 +63,7 @@ func historyCommand() *cobra.Command {
 
 // printVersions prints maps that all have the same fields: whatever the server
 // tells, and the time in words.
-func printVersions(w io.Writer, versions []reply, asJSON bool) error {
+func printVersions(w io.Writer, versions []answer.Value, asJSON bool) error {
 	if asJSON {
 		e := newEncoder(w)
 		for i := range versions {
@@ -77,8 +79,8 @@ func printVersions(w io.Writer, versions []reply, asJSON bool) error {
 		if i == 0 {
 			printHeader(table, v)
 		}
-		for f := 0; f+1 < len(v.elements); f += 2 {
-			name, value := v.elements[f].text, &v.elements[f+1]
+		for f := 0; f+1 < len(v.Elements); f += 2 {
+			name, value := v.Elements[f].Text, &v.Elements[f+1]
 			if f > 0 {
 				fmt.Fprint(table, "\t")
 			}
@@ -92,10 +94,10 @@ func printVersions(w io.Writer, versions []reply, asJSON bool) error {
 	return table.Flush()
 }
 
-func printHeader(w io.Writer, v *reply) {
+func printHeader(w io.Writer, v *answer.Value) {
 	var names []string
-	for f := 0; f+1 < len(v.elements); f += 2 {
-		name := strings.ToUpper(strings.TrimSuffix(v.elements[f].text, "_at"))
+	for f := 0; f+1 < len(v.Elements); f += 2 {
+		name := strings.ToUpper(strings.TrimSuffix(v.Elements[f].Text, "_at"))
 		if names = append(names, name); name == "TS" {
 			names = append(names, "TIME")
 		}
@@ -103,11 +105,11 @@ func printHeader(w io.Writer, v *reply) {
 	fmt.Fprintln(w, strings.Join(names, "\t"))
 }
 
-func versionObject(v *reply) jsonObject {
+func versionObject(v *answer.Value) jsonObject {
 	var o jsonObject
-	for f := 0; f+1 < len(v.elements); f += 2 {
-		name, value := v.elements[f].text, &v.elements[f+1]
-		if o.add(name, value); name == "ts" {
+	for f := 0; f+1 < len(v.Elements); f += 2 {
+		name, value := v.Elements[f].Text, &v.Elements[f+1]
+		if o.add(name, json.RawMessage(value.AppendJSON(nil))); name == "ts" {
 			o.add("time", replyTime(value))
 		}
 	}
@@ -115,27 +117,27 @@ func versionObject(v *reply) jsonObject {
 }
 
 // column is a field's value in a table.
-func column(name string, v *reply) string {
+func column(name string, v *answer.Value) string {
 	switch {
-	case v.null || name == "deleted" && v.plain() != "true" || strings.HasPrefix(name, "expires") && v.text == "-1":
+	case v.Null || name == "deleted" && plain(v) != "true" || strings.HasPrefix(name, "expires") && v.Text == "-1":
 		return "-"
 	case name == "deleted":
 		return "deleted"
 	case strings.HasPrefix(name, "expires"):
-		if ms, err := strconv.ParseInt(v.text, 10, 64); err == nil {
+		if ms, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
 			return clockTime(firn.Timestamp(ms * 1000))
 		}
-	case v.isAggregate():
-		return strings.TrimSpace(strings.ReplaceAll(v.format(""), "\n", ", "))
-	case v.mark == '$':
-		return word(v.text)
+	case v.IsAggregate():
+		return strings.TrimSpace(strings.ReplaceAll(shown(v, ""), "\n", ", "))
+	case v.Mark == '$':
+		return word(v.Text)
 	}
-	return v.plain()
+	return plain(v)
 }
 
 // replyTime is the time of a timestamp in a reply.
-func replyTime(v *reply) string {
-	ts, err := strconv.ParseInt(v.text, 10, 64)
+func replyTime(v *answer.Value) string {
+	ts, err := strconv.ParseInt(v.Text, 10, 64)
 	if err != nil {
 		return "-"
 	}

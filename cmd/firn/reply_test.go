@@ -1,17 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
+
+	answer "github.com/firndb/firn/resp/reply"
 )
 
 // Replies print as redis-cli 7 prints them.
 
-func parsed(t *testing.T, resp string) reply {
+func parsed(t *testing.T, resp string) answer.Value {
 	t.Helper()
-	r, rest, err := parseReply([]byte(resp))
+	r, rest, err := answer.Parse([]byte(resp))
 	if err != nil || len(rest) != 0 {
 		t.Fatalf("%q: got %q left and %v", resp, rest, err)
 	}
@@ -36,17 +37,11 @@ func TestRepliesPrintLikeRedisCLI(t *testing.T) {
 		{"~1\r\n$1\r\nm\r\n", "1~ \"m\"\n", "m\n", `["m"]`},
 	} {
 		r := parsed(t, tt.resp)
-		var shown, raw strings.Builder
-		r.print(&shown)
-		r.printRaw(&raw)
-		asJSON, err := json.Marshal(&r)
-		if shown.String() != tt.shown || raw.String() != tt.raw || string(asJSON) != tt.json || err != nil {
-			t.Errorf("%q:\n got %q, %q, %s, %v\nwant %q, %q, %s", tt.resp, shown.String(), raw.String(), asJSON, err, tt.shown, tt.raw, tt.json)
-		}
-	}
-	for _, bad := range []string{"", "+OK", "$5\r\nab\r\n", "*2\r\n:1\r\n", "$x\r\n"} {
-		if _, _, err := parseReply([]byte(bad)); err == nil {
-			t.Errorf("%q: got no error", bad)
+		var raw, asJSON strings.Builder
+		printRaw(&raw, &r)
+		err := printJSON(&asJSON, &r)
+		if got := shown(&r, ""); got != tt.shown || raw.String() != tt.raw || asJSON.String() != tt.json+"\n" || err != nil {
+			t.Errorf("%q:\n got %q, %q, %s, %v\nwant %q, %q, %s", tt.resp, got, raw.String(), asJSON.String(), err, tt.shown, tt.raw, tt.json)
 		}
 	}
 }

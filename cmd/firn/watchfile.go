@@ -10,7 +10,6 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/journal"
-	answer "github.com/firndb/firn/resp/reply"
 )
 
 const (
@@ -109,8 +108,8 @@ func (w *watch) look(ctx context.Context, path string) error {
 			if err != nil {
 				return err
 			}
-			before, taken := w.token, page.value()
-			if err := w.page(&taken); err != nil || w.token == before {
+			before := w.token
+			if err := w.page(&page); err != nil || w.token == before {
 				return err
 			}
 		}
@@ -120,12 +119,3 @@ func (w *watch) look(ctx context.Context, path string) error {
 
 // usualDatabases is how many databases a server has if it is not told.
 const usualDatabases = 16
-
-// value is the reply as package reply has it.
-func (r *reply) value() answer.Value {
-	v := answer.Value{Mark: r.mark, Text: r.text, Null: r.null}
-	for i := range r.elements {
-		v.Elements = append(v.Elements, r.elements[i].value())
-	}
-	return v
-}
