@@ -307,6 +307,46 @@ func TestWritesUnderWayAreNotMissedByWhoComesBack(t *testing.T) {
 	}
 }
 
+// TestWhoComesBackIsRegisteredBeforeItIsLooked: there are so many changes that
+// it takes long to look them up, and all the while keys are written. Each is
+// in what was looked up, or told of when it is written.
+func TestWhoComesBackIsRegisteredBeforeItIsLooked(t *testing.T) {
+	const keys, batch = 40_000, 1000
+	a, b := NewPair(t, firn.Options{Durability: firn.None})
+	a.Run(t, "HELLO 3", "CLIENT TRACKING ON BCAST")
+	token := a.token(t)
+	a.session.Close()
+	for i := 0; i < keys; i += batch {
+		line := "MSET"
+		for k := range batch {
+			line += fmt.Sprintf(" k%d v", i+k)
+		}
+		b.Run(t, line)
+	}
+	c, answer := newOurs(t, a.session.srv), make(chan string, 1)
+	c.Run(t, "HELLO 3")
+	go func() { answer <- c.Run(t, "CLIENT TRACKING ON BCAST SINCE "+token) }()
+	written, told := 0, ""
+	for told == "" {
+		b.Run(t, fmt.Sprintf("SET w%d v", written))
+		written++
+		select {
+		case told = <-answer:
+		default:
+		}
+	}
+	heard := map[string]bool{}
+	for _, key := range invalidated(t, []byte(told+c.Run(t, "PING"))) {
+		heard[key] = true
+	}
+	for i := range written {
+		if key := fmt.Sprintf("w%d", i); !heard[key] {
+			t.Errorf("%s, of %d that were written meanwhile: not told", key, written)
+		}
+	}
+	t.Logf("%d keys were written meanwhile", written)
+}
+
 // TestATokenIsNotAheadOfWhatWasTold: a commit is seen before those who track
 // hear of it.
 func TestATokenIsNotAheadOfWhatWasTold(t *testing.T) {
