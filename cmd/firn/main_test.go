@@ -23,10 +23,11 @@ import (
 )
 
 // The program as its users type it. testdata has the scripts; there
-// are three commands more in them: redis SOCKET WORD..., which prints a reply's
+// are four commands more in them: redis SOCKET WORD..., which prints a reply's
 // first line, or the string in it; keep NAME REGEXP, which makes the first
 // group of what the last output matches a variable; and embedder FILE, which
-// makes a store as a program has it, see scriptEmbedder.
+// makes a store as a program has it, see scriptEmbedder. certify writes
+// certificates, see scriptCertify.
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"firn": func() {
@@ -45,6 +46,7 @@ func TestScripts(t *testing.T) {
 			"keep":  scriptKeep,
 
 			"embedder": scriptEmbedder,
+			"certify":  scriptCertify,
 		},
 	})
 }

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"crypto/tls"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/firndb/firn/internal/testca"
 )
@@ -129,4 +132,23 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// scriptCertify writes ca.crt, and certificates of it with their keys, server
+// and client. TLS becomes an address that nobody listens at.
+func scriptCertify(ts *testscript.TestScript, _ bool, args []string) {
+	ca, err := testca.New("scripts")
+	ts.Check(err)
+	dir := ts.MkAbs(".")
+	ts.Check(os.WriteFile(filepath.Join(dir, "ca.crt"), ca.PEM(), 0o600))
+	for _, name := range []string{"server", "client"} {
+		pair, err := ca.Issue(name, time.Now().Add(time.Hour))
+		ts.Check(err)
+		_, _, err = pair.Write(dir, name)
+		ts.Check(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Check(l.Close())
+	ts.Setenv("TLS", l.Addr().String())
 }

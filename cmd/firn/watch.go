@@ -18,7 +18,7 @@ import (
 
 const watchHelp = `Print what is committed, as it comes: of the store in PATH, which may be in use, or of
 a server at redis://[user:password@]host[:port][/db], rediss:// with TLS, or
-unix://[user:password@]PATH. A store in use is looked at several times a second; a
+unix://[user:password@]PATH. Certificates are read for each connection. A store in use is looked at several times a second; a
 server tells at once.
 
 A line is a change of a key: when, in which database, which key, what ran, and the type
@@ -35,6 +35,7 @@ type watchQuery struct {
 	match, types, operations    []string
 	tables                      []string
 	databases                   []int
+	tls                         clientTLS
 	json, values, who, justOnce bool
 }
 
@@ -44,7 +45,7 @@ func watchCommand() *cobra.Command {
 		Use:     "watch PATH|redis://[USER:PASSWORD@]HOST[:PORT][/DB]",
 		Short:   "Print what is committed, as it comes",
 		Long:    watchHelp,
-		Example: "  firn watch orders.db --match 'order:*'\n  firn watch redis://127.0.0.1:6379/0 --json --values --from @lR5v8sy1TiGIn1bZ1qzSlAAGAZn5BWbA",
+		Example: "  firn watch orders.db --match 'order:*'\n  firn watch redis://127.0.0.1:6379/0 --json --values --from @lR5v8sy1TiGIn1bZ1qzSlAAGAZn5BWbA\n  firn watch rediss://db.example:6380 --cacert ca.crt --cert client.crt --key client.key",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			w := &watch{query: q, token: q.from, out: bufio.NewWriter(c.OutOrStdout()), log: c.ErrOrStderr()}
@@ -61,6 +62,7 @@ func watchCommand() *cobra.Command {
 	f.BoolVar(&q.values, "values", false, "print what the keys became")
 	f.BoolVar(&q.who, "who", false, "print who wrote")
 	f.BoolVar(&q.json, "json", false, "print a JSON object for each commit")
+	q.tls.add(f)
 	f.BoolVar(&q.justOnce, "once", false, "end when all is printed that there is now")
 	return c
 }
@@ -99,7 +101,7 @@ type watch struct {
 func (w *watch) run(ctx context.Context, where string) (err error) {
 	if isServer(where) {
 		err = w.server(ctx, where)
-	} else {
+	} else if err = w.query.tls.check(false); err == nil {
 		err = w.file(ctx, where)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, errInterrupted) {

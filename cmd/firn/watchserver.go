@@ -34,7 +34,8 @@ const (
 // address is where a server is, and who asks.
 type address struct {
 	network, host  string
-	tls            *tls.Config // nil: none
+	speaksTLS      bool
+	name           string // in the server's certificate
 	user, password string
 	database       string // the only one that is asked for; empty: all
 }
@@ -55,7 +56,7 @@ func parseAddress(where string) (a address, err error) {
 		a.host = net.JoinHostPort(u.Hostname(), "6379")
 	}
 	if u.Scheme == "rediss" {
-		a.tls = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
+		a.speaksTLS, a.name = true, u.Hostname()
 	}
 	if a.database = strings.Trim(u.Path, "/"); a.database != "" {
 		if n, err := strconv.Atoi(a.database); err != nil || n < 0 {
@@ -69,6 +70,9 @@ func parseAddress(where string) (a address, err error) {
 func (w *watch) server(ctx context.Context, where string) error {
 	a, err := parseAddress(where)
 	if err != nil {
+		return err
+	}
+	if err := w.query.tls.check(a.speaksTLS); err != nil {
 		return err
 	}
 	words := w.query.words()
@@ -116,13 +120,9 @@ func (e *lostError) Error() string { return e.cause.Error() }
 
 // connection watches over one connection, until that ends.
 func (w *watch) connection(ctx context.Context, a *address, words []string, connected func()) error {
-	dialer := net.Dialer{Timeout: dialTimeout}
-	conn, err := dialer.DialContext(ctx, a.network, a.host)
+	conn, err := w.dial(ctx, a)
 	if err != nil {
 		return &lostError{err}
-	}
-	if a.tls != nil {
-		conn = tls.Client(conn, a.tls)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -163,6 +163,20 @@ func (w *watch) connection(ctx context.Context, a *address, words []string, conn
 			return nil
 		}
 	}
+}
+
+// dial connects to a server. With TLS nothing is said before it is known who it
+// is.
+func (w *watch) dial(ctx context.Context, a *address) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	if !a.speaksTLS {
+		return dialer.DialContext(ctx, a.network, a.host)
+	}
+	config, err := w.query.tls.config(a.name)
+	if err != nil {
+		return nil, err
+	}
+	return (&tls.Dialer{NetDialer: dialer, Config: config}).DialContext(ctx, a.network, a.host)
 }
 
 // refused is what a server has said, which is no reason to try again unless it
