@@ -29,6 +29,7 @@ type Figures struct {
 	Channels, Patterns, ShardChannels          int
 	TrackingClients, TrackedKeys, TrackedItems int
 	TrackedPrefixes                            int
+	TrackingBytes                              int64 // of memory
 
 	Commands  []CommandFigures
 	Databases map[int]int64 // keys of each that has any, those included that the sweeper has still to end
@@ -70,6 +71,7 @@ func (srv *Server) Figures() (Figures, error) {
 	f.Errors, _ = st.errorCounts()
 	f.Channels, f.Patterns, f.ShardChannels = srv.pubsub.Counts()
 	f.TrackingClients, f.TrackedKeys, f.TrackedItems, f.TrackedPrefixes = srv.tracking.Counts()
+	f.TrackingBytes = srv.tracking.Bytes()
 	srv.commands.Each(func(e *command.Entry) {
 		if c := figuresOf(e); c.Calls > 0 || c.Rejected > 0 {
 			f.Commands = append(f.Commands, c)

@@ -183,6 +183,26 @@ func TestMetricsCount(t *testing.T) {
 	}
 }
 
+// What clients follow takes memory while they do.
+func TestMetricsOfWhatIsFollowed(t *testing.T) {
+	r := start(t, Options{}, redis.Options{})
+	parts := []string{`firn_memory_bytes{part="live"}`, `firn_memory_bytes{part="tracking"}`}
+	c := converse(r.redis, "127.0.0.1:1", "127.0.0.1:2")
+	for _, line := range []string{"HELLO 3", "CLIENT TRACKING ON", "GET k", "LIVE id GET k"} {
+		if v, err := c.ask(t.Context(), strings.Fields(line)...); err != nil || v.IsError() {
+			t.Fatalf("%s: got %q, %v", line, v.Text, err)
+		}
+	}
+	during := r.scrape()
+	c.close()
+	after := r.scrape()
+	for _, part := range parts {
+		if during.samples[part] <= 0 || after.samples[part] != 0 {
+			t.Errorf("%s: got %v, and %v afterwards, want some and none", part, during.samples[part], after.samples[part])
+		}
+	}
+}
+
 // The page names every metric, and no other; so does the dashboard.
 func TestMetricsAreDocumented(t *testing.T) {
 	r := start(t, Options{}, redis.Options{})

@@ -24,11 +24,13 @@ func writeCommits(x *exposition, f *redis.Figures) {
 
 func writeMemory(x *exposition, f *redis.Figures) {
 	st := &f.Store
-	x.family("firn_memory_bytes", kindGauge, "What takes memory, by part: documents, index entries not merged, commits for followers, what was read.")
+	x.family("firn_memory_bytes", kindGauge, "What takes memory, by part: documents, index entries not merged, commits for followers, what was read, live queries with replies on their way, keys that clients track.")
 	x.sample("firn_memory_bytes", float64(st.HeadBytes), "part", "head")
 	x.sample("firn_memory_bytes", float64(st.TailBytes), "part", "tail")
 	x.sample("firn_memory_bytes", float64(st.FollowedBytes), "part", "ring")
 	x.sample("firn_memory_bytes", float64(st.Watching.Bytes), "part", "watches")
+	x.sample("firn_memory_bytes", float64(f.Live.Bytes), "part", "live")
+	x.sample("firn_memory_bytes", float64(f.TrackingBytes), "part", "tracking")
 	x.gauge("firn_head_documents", "Documents in memory.", float64(st.HeadDocuments))
 	x.gauge("firn_head_ranges", "Ranges that are in memory as a whole.", float64(st.HeadRanges))
 	x.gauge("firn_head_budget_bytes", "What documents in memory may take.", float64(st.HeadBudget))

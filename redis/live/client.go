@@ -80,7 +80,7 @@ func (c *Client) Unsubscribe(id string) bool {
 	var stop func()
 	if found {
 		s := c.subs[at]
-		s.pending = nil
+		h.pendLocked(s, nil)
 		stop = h.removeLocked(s)
 	}
 	h.mu.Unlock()
@@ -98,6 +98,7 @@ func (h *Hub) removeLocked(s *subscription) (stop func()) {
 		c.subs = slices.Delete(c.subs, at, at+1)
 	}
 	h.subs--
+	h.kept -= subscriptionBytes + int64(len(s.id))
 	if c.count.Add(-1) == 0 {
 		delete(h.clients, c)
 		c.bookmark = nil
@@ -110,7 +111,7 @@ func (h *Hub) removeLocked(s *subscription) (stop func()) {
 func (c *Client) dropEndLocked(id string) {
 	for _, s := range c.ready {
 		if s.id == id && s.pending != nil && s.pending.ends {
-			s.pending = nil
+			c.hub.pendLocked(s, nil)
 			c.ended--
 		}
 	}
@@ -128,6 +129,9 @@ func (c *Client) Close() {
 		if stop := h.removeLocked(c.subs[len(c.subs)-1]); stop != nil {
 			stops = append(stops, stop)
 		}
+	}
+	for _, s := range c.ready {
+		h.pendLocked(s, nil)
 	}
 	c.subs, c.ready, c.ended, c.bookmark = nil, nil, 0, nil
 	c.told, c.toldAt = 0, time.Time{}
@@ -187,8 +191,8 @@ func (c *Client) hearLocked(ts firn.Timestamp) {
 // offerLocked makes a result what is pending for a subscription. wakes says
 // that the client is to be nudged.
 func (s *subscription) offerLocked(r *result) (wakes bool) {
-	s.pending = r
 	c := s.client
+	c.hub.pendLocked(s, r)
 	c.hearLocked(r.ts)
 	if r.ends {
 		c.ended++
@@ -256,7 +260,8 @@ func (c *Client) takeLocked(pushes []push, most int) ([]push, *result) {
 		if r == nil {
 			continue
 		}
-		s.pending, s.seen, s.seenTS = nil, r.reply, r.ts
+		h.pendLocked(s, nil)
+		s.seen, s.seenTS = r.reply, r.ts
 		pushes = append(pushes, push{s.id, r})
 		most -= len(s.id) + len(r.tail)
 		h.stats.Pushes++

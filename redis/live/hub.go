@@ -140,11 +140,36 @@ type Hub struct {
 	round   round
 	passed  int64 // passes of the compactor that clients have heard of
 	stats   Stats
+	kept    int64 // see Stats.Bytes
+}
+
+// What a hub keeps in memory, beside the bytes of ids, forms and replies.
+const (
+	subscriptionBytes = 112 // with its places among those of the client and of the query
+	queryBytes        = 256 // with its place in the map, and what ends its watch
+	resultBytes       = 80
+)
+
+// pendLocked makes r what is pending for a subscription; nil: nothing. A reply
+// that is pending for many is in memory once.
+func (h *Hub) pendLocked(s *subscription, r *result) {
+	if r != nil {
+		if r.waits++; r.waits == 1 {
+			h.kept += resultBytes + int64(len(r.tail))
+		}
+	}
+	if was := s.pending; was != nil {
+		if was.waits--; was.waits == 0 {
+			h.kept -= resultBytes + int64(len(was.tail))
+		}
+	}
+	s.pending = r
 }
 
 // Stats counts what a hub does.
 type Stats struct {
 	Subscriptions, Queries int64 // there are now
+	Bytes                  int64 // that these take, about, with replies that are pending; what the queries have read is not in it
 	Evaluations            int64
 	Pushes                 int64 // that were made, bookmarks not counted
 	FalseWakes             int64 // evaluations that gave the same reply as before
@@ -167,7 +192,7 @@ func (h *Hub) Stats() Stats {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	st := h.stats
-	st.Subscriptions, st.Queries = int64(h.subs), int64(len(h.queries))
+	st.Subscriptions, st.Queries, st.Bytes = int64(h.subs), int64(len(h.queries)), h.kept
 	return st
 }
 

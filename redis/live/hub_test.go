@@ -77,7 +77,7 @@ func TestEqualQueriesAreEvaluatedOnce(t *testing.T) {
 		for _, c := range all {
 			c.Close()
 		}
-		if st := r.hub.Stats(); st.Queries+st.Subscriptions != 0 || len(r.watches)+len(r.hub.clients) != 0 {
+		if st := r.hub.Stats(); st.Queries+st.Subscriptions+st.Bytes != 0 || len(r.watches)+len(r.hub.clients) != 0 {
 			t.Errorf("at the end: got %+v, %d watches, %d clients, want none", st, len(r.watches), len(r.hub.clients))
 		}
 	})

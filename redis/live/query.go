@@ -31,8 +31,10 @@ const (
 )
 
 // result is an answer, encoded as it is pushed. It is shared by all who get
-// it, and never changed.
+// it, and never changed, but for waits.
 type result struct {
+	waits int // subscriptions for which it is pending; guarded by the hub's lock
+
 	ts    firn.Timestamp
 	reply digest
 	tail  []byte // the push behind the id: ts, token, reply
@@ -117,6 +119,7 @@ func (h *Hub) leaveLocked(s *subscription) (stop func()) {
 		return nil
 	}
 	delete(h.queries, q.question)
+	h.kept -= queryBytes + int64(len(q.form))
 	q.state = gone
 	q.watch++
 	stop, q.stop = q.stop, nil
@@ -130,6 +133,7 @@ func (h *Hub) joinLocked(s *subscription, to question) (fresh *query) {
 	if q == nil {
 		q = &query{question: to, state: running}
 		h.queries[to] = q
+		h.kept += queryBytes + int64(len(q.form))
 		fresh = q
 	}
 	s.query, s.at = q, len(q.subs)

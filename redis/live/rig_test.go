@@ -28,6 +28,7 @@ type rig struct {
 	store    *firn.Store
 	commands *command.Registry
 	hub      *Hub
+	clients  []*listener
 	*byHand
 }
 
@@ -241,7 +242,40 @@ func (r *rig) client() *listener {
 		defer l.mu.Unlock()
 		return l.rights
 	})
+	r.clients = append(r.clients, l)
 	return l
+}
+
+// weigh adds up what the hub keeps, and compares.
+func (r *rig) weigh() {
+	r.t.Helper()
+	h := r.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var want int64
+	for asked := range h.queries {
+		want += queryBytes + int64(len(asked.form))
+	}
+	pending := map[*result]int{}
+	for _, l := range r.clients {
+		for _, s := range l.subs {
+			want += subscriptionBytes + int64(len(s.id))
+		}
+		for _, s := range l.ready {
+			if s.pending != nil {
+				pending[s.pending]++
+			}
+		}
+	}
+	for reply, waits := range pending {
+		want += resultBytes + int64(len(reply.tail))
+		if reply.waits != waits {
+			r.t.Errorf("a reply is pending for %d subscriptions, want %d", reply.waits, waits)
+		}
+	}
+	if h.kept != want {
+		r.t.Errorf("got %d bytes kept, want %d", h.kept, want)
+	}
 }
 
 // live makes a query live and returns the first reply.
@@ -259,6 +293,8 @@ func settle() { synctest.Wait() }
 
 // hear is what is pushed, without tokens: id@ts=reply for each.
 func (l *listener) hear() string {
+	l.r.weigh()
+	defer l.r.weigh()
 	out := l.Take(nil, 1<<20)
 	var all []string
 	for len(out) > 0 {

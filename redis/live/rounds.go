@@ -214,7 +214,7 @@ func (h *Hub) publish(q *query, ts firn.Timestamp, text []byte) (wakes []*Client
 		case ts < s.seenTS: // it has subscribed meanwhile, and seen a later one
 			continue
 		case s.seen == reply:
-			s.pending = nil // it may have changed, and changed back
+			h.pendLocked(s, nil) // it may have changed, and changed back
 			continue
 		case r == nil:
 			r = &result{ts: ts, reply: reply, tail: h.tail(ts, func(w *resp.Writer) { w.Buf = append(w.Buf, text...) })}

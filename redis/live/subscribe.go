@@ -164,6 +164,7 @@ func (c *Client) insertLocked(s *subscription) {
 	copy(c.subs[at+1:], c.subs[at:])
 	c.subs[at] = s
 	c.hub.subs++
+	c.hub.kept += subscriptionBytes + int64(len(s.id))
 	if c.count.Add(1) == 1 {
 		c.hub.clients[c] = struct{}{}
 	}

@@ -31,6 +31,7 @@ type readers struct {
 	seed  maphash.Seed
 	keys  int
 	items int     // readers of all keys
+	apart int64   // bytes of what is in large
 	room  []byte  // scratch: a record
 	who   []int64 // scratch: its readers
 }
@@ -49,7 +50,28 @@ func (r *readers) reset() {
 		r.slab.Release()
 	}
 	r.init()
-	r.keys, r.items = 0, 0
+	r.keys, r.items, r.apart = 0, 0, 0
+}
+
+// What a key takes beside its place, in the map that it is found by.
+const (
+	indexBytes = 16 // a hash and a place, where three of five are taken
+	largeBytes = 64
+)
+
+// bytes is about how much memory there is in it.
+func (r *readers) bytes() int64 {
+	return r.slab.Held() + int64(len(r.index))*indexBytes + r.apart
+}
+
+func largeSize(key []byte, who []int64) int64 { return largeBytes + int64(len(key)+8*len(who)) }
+
+// dropLarge forgets a key that is in large, if it is.
+func (r *readers) dropLarge(key []byte) {
+	if who, there := r.large[string(key)]; there {
+		r.apart -= largeSize(key, who)
+		delete(r.large, string(key))
+	}
 }
 
 func (r *readers) hash(key []byte) uint32 { return uint32(maphash.Bytes(r.seed, key)) }
@@ -162,11 +184,12 @@ func (r *readers) put(key []byte, who []int64) {
 	if len(record) <= slab.MaxBytes {
 		place = r.slab.Alloc(len(record))
 	}
+	r.dropLarge(key)
 	if place == 0 {
 		r.large[string(key)] = slices.Clone(who)
+		r.apart += largeSize(key, who)
 		return
 	}
-	delete(r.large, string(key))
 	copy(r.slab.Bytes(place), record)
 	r.index[hash] = place
 }
@@ -195,7 +218,7 @@ func (r *readers) take(key []byte) []int64 {
 		at, before := r.find(hash, key)
 		r.unlink(hash, at, before)
 	} else {
-		delete(r.large, string(key))
+		r.dropLarge(key)
 	}
 	r.keys--
 	r.items -= len(who)

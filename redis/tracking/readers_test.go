@@ -47,6 +47,9 @@ func TestReadersAreThoseOfAMap(t *testing.T) {
 		for _, who := range model {
 			items += len(who)
 		}
+		if want := modelBytes(&r); r.bytes() != want {
+			t.Fatalf("step %d: got %d bytes, want %d", step, r.bytes(), want)
+		}
 		if r.keys != len(model) || r.items != items {
 			t.Fatalf("step %d: got %d keys and %d items, want %d and %d", step, r.keys, r.items, len(model), items)
 		}
@@ -57,9 +60,18 @@ func TestReadersAreThoseOfAMap(t *testing.T) {
 		}
 	}
 	r.reset()
-	if r.keys != 0 || r.any() != nil || r.slab.Held() != 0 {
-		t.Errorf("got %d keys and %d bytes, want none", r.keys, r.slab.Held())
+	if r.keys != 0 || r.any() != nil || r.bytes() != 0 {
+		t.Errorf("got %d keys and %d bytes, want none", r.keys, r.bytes())
 	}
+}
+
+// modelBytes is what bytes should be, from all that there is.
+func modelBytes(r *readers) int64 {
+	sum := r.slab.Held() + int64(len(r.index))*indexBytes
+	for key, who := range r.large {
+		sum += largeSize([]byte(key), who)
+	}
+	return sum
 }
 
 // randomKey is one of few, some of which are larger than a place of a slab.
@@ -99,8 +111,8 @@ func TestReadersWithOneHashAreApart(t *testing.T) {
 }
 
 // trackedKeys makes n keys of 16 bytes that clients have read, and says what
-// memory each takes.
-func trackedKeys(n, clients int) (bytesPerKey float64) {
+// memory each takes, and is said to take.
+func trackedKeys(n, clients int) (taken, said float64) {
 	var r readers
 	r.init()
 	var before, after runtime.MemStats
@@ -120,7 +132,7 @@ func trackedKeys(n, clients int) (bytesPerKey float64) {
 		total += r.slab.Held()
 	}
 	runtime.KeepAlive(r)
-	return float64(total) / float64(n)
+	return float64(total) / float64(n), float64(r.bytes()) / float64(n)
 }
 
 // BenchmarkTrackedKeys measures memory: B/key.
@@ -128,7 +140,8 @@ func BenchmarkTrackedKeys(b *testing.B) {
 	for _, clients := range []int{1, 10} {
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
 			for b.Loop() {
-				b.ReportMetric(trackedKeys(1_000_000, clients), "B/key")
+				taken, _ := trackedKeys(1_000_000, clients)
+				b.ReportMetric(taken, "B/key")
 			}
 		})
 	}
@@ -140,8 +153,13 @@ const maxTrackedKeyBytes = 100
 
 func TestTrackedKeysTakeLittleMemory(t *testing.T) {
 	for _, clients := range []int{1, 10} {
-		if got := trackedKeys(200_000, clients); got > maxTrackedKeyBytes {
+		got, said := trackedKeys(200_000, clients)
+		if got > maxTrackedKeyBytes {
 			t.Errorf("%d clients: got %.0f bytes a key, want %d at most", clients, got, maxTrackedKeyBytes)
 		}
+		if said < got*0.75 || said > got*1.25 {
+			t.Errorf("%d clients: %.0f bytes a key are said to be %.0f", clients, got, said)
+		}
+		t.Logf("%d clients: %.1f bytes a key, said to be %.1f", clients, got, said)
 	}
 }

@@ -95,6 +95,13 @@ func (t *Table) Counts() (clients, keys, items, prefixes int) {
 	return len(t.clients), t.readers.keys, t.readers.items, len(t.prefixes)
 }
 
+// Bytes is about how much memory the names of keys and their readers take.
+func (t *Table) Bytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.readers.bytes()
+}
+
 // Start makes a client track, with what it has asked for added to what it
 // tracks already. newest is the last commit that is known to have been made
 // before. looks says that the client reads nothing before all commits are made
