@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -71,19 +72,14 @@ func (l *liveClient) session(rng *rand.Rand) error {
 	}
 	defer asker.Close()
 	l.draw(rng)
-	// What is pushed while the first queries are answered is taken in when all
-	// are.
-	var early []reply.Value
-	w.pushed = func(v reply.Value) { early = append(early, v) }
-	for _, q := range slices.Clone(l.queries) {
+	var early error
+	w.pushed = func(v reply.Value) { early = errors.Join(early, l.push(&v, asker)) }
+	for _, q := range l.queries {
 		q.live = false
-		if err := l.subscribe(w, q); err != nil {
-			return err
-		}
 	}
-	for i := range early {
-		if err := l.push(&early[i], asker); err != nil {
-			return err
+	for _, q := range slices.Clone(l.queries) {
+		if err := l.subscribe(w, q); err != nil || early != nil {
+			return errors.Join(err, early)
 		}
 	}
 	for until := time.Now().Add(time.Duration(200+rng.IntN(2400)) * time.Millisecond); !l.seenAll; {
@@ -205,6 +201,9 @@ func (l *liveClient) told(q *query, ts schema.Timestamp, token, state string, as
 // bookmark holds all queries against the past.
 func (l *liveClient) bookmark(ts schema.Timestamp, token string, asker *wire) error {
 	for _, q := range l.queries {
+		if !q.live {
+			continue // it is not yet, or not any more
+		}
 		if q.token != "" && ts < q.at {
 			l.run.fail(l.name, "a bookmark of %d after a push of %d", ts, q.at)
 		}

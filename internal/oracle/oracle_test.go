@@ -37,6 +37,7 @@ var least = []struct {
 	{"pushes", func(c *counts) int64 { return c.pushes.Load() }, 100},
 	{"events over HTTP", func(c *counts) int64 { return c.events.Load() }, 200},
 	{"invalidations", func(c *counts) int64 { return c.drops.Load() }, 50},
+	{"copies kept over a resume", func(c *counts) int64 { return c.kept.Load() }, 200},
 }
 
 // missing is what a run has not done enough of; empty: nothing.
@@ -78,9 +79,9 @@ func TestRandomFollowersSeeWhatWasCommitted(t *testing.T) {
 	}
 	c := &r.count
 	t.Logf("%d writes, %d kills, %d passes that forgot %d versions; %d resumes, %d new beginnings, %d unchanged; "+
-		"%d commits delivered, %d pushes, %d events, %d invalidations; %d states compared, %d of them whole, %d could not be",
+		"%d commits delivered, %d pushes, %d events, %d invalidations, %d copies kept; %d states compared, %d of them whole, %d could not be",
 		c.writes.Load(), c.kills.Load(), c.passes.Load(), c.forgotten.Load(), c.resumes.Load(), c.resets.Load(), c.unchanged.Load(),
-		c.commits.Load(), c.pushes.Load(), c.events.Load(), c.drops.Load(), c.checks.Load(), c.wholeChecks.Load(), c.compacted.Load())
+		c.commits.Load(), c.pushes.Load(), c.events.Load(), c.drops.Load(), c.kept.Load(), c.checks.Load(), c.wholeChecks.Load(), c.compacted.Load())
 	if missing := c.missing(); missing != "" && len(r.failed()) == 0 {
 		t.Errorf("too little has happened: %s", missing)
 	}

@@ -46,11 +46,12 @@ type failure struct{ client, text string }
 
 // counts are what a run has done: too little of anything proves nothing.
 type counts struct {
-	writes, passes, forgotten, kills  atomic.Int64
-	resumes, resets, compacted        atomic.Int64 // of clients; compacted: checks that could not be made
-	checks, wholeChecks               atomic.Int64 // states that were held against the past
-	commits, pushes, unchanged, drops atomic.Int64 // drops: invalidations
-	events                            atomic.Int64 // over HTTP
+	writes, passes, forgotten, kills atomic.Int64
+	resumes, resets, compacted       atomic.Int64 // of clients; compacted: checks that could not be made
+	checks, wholeChecks              atomic.Int64 // states that were held against the past
+	commits, pushes, unchanged       atomic.Int64
+	drops, kept                      atomic.Int64 // of copies in caches: invalidations, and copies that were good still after a resume
+	events                           atomic.Int64 // over HTTP
 }
 
 func newRun(t testing.TB, v seed.Value, server *victim) *run {

@@ -264,6 +264,7 @@ func (l *webLive) session(rng *rand.Rand) error {
 			query += "&arg=" + url.QueryEscape(arg)
 		}
 	}
+	q.live = true
 	token := q.token
 	if token == "" {
 		q.known = false

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 )
@@ -177,8 +178,8 @@ var choices = map[string][]string{
 	"$zset":       {"z1", "z2", "a"},
 	"$stream":     {"x1", "x2"},
 	"$any":        {"a", "b", "s1", "s2", "h1", "h2", "l1", "t1", "t2", "z1", "z2", "x1", "geo", "c:1", "c:2"},
-	"$cached":     {"c:1", "c:2", "c:3", "c:4", "c:5", "d:1", "d:2"},
-	"$cachedhash": {"c:h1", "c:h2", "d:h1"},
+	"$cached":     append(numbered("c:", 30), numbered("d:", 10)...),
+	"$cachedhash": numbered("c:h", 8),
 	"$field":      {"f", "g", "h", "i", "\xfe"},
 	"$member":     {"m", "n", "o", "p", "q", "\x00\xff"},
 	"$value":      {"v", "w w", "10", "", "\x01\xff", "a longer value that is not short at all"},
@@ -216,4 +217,12 @@ func (v vocabulary) draw(rng *rand.Rand) []string {
 		words = append(words, word)
 	}
 	return words
+}
+
+// numbered are names: so many that copies of some grow old.
+func numbered(prefix string, n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprint(prefix, i+1))
+	}
+	return names
 }

@@ -18,7 +18,14 @@ const (
 	// retention is what followers have to come back within.
 	retention    = 2 * time.Second
 	compactEvery = 100 * time.Millisecond
+
+	// season is how long databases are flushed and exchanged all the time, and
+	// how long after that they are not: copies in caches would never grow old.
+	season = 1300 * time.Millisecond
 )
+
+// stormy says whether databases are flushed and exchanged now.
+func (r *run) stormy() bool { return int(time.Since(r.began)/season)%2 == 1 }
 
 // write writes until there is enough.
 func (r *run) write(stream uint64) {
@@ -71,7 +78,7 @@ func (r *run) writeOnce(rng *rand.Rand, w *wire) error {
 func (r *run) drawWrite(rng *rand.Rand, w *wire) ([][]string, error) {
 	any := func() string { return choices["$any"][rng.IntN(len(choices["$any"]))] }
 	switch n := rng.IntN(400); {
-	case n < 8:
+	case n < 12 && r.stormy():
 		return [][]string{rareWords.draw(rng)}, nil
 	case n < 30:
 		return [][]string{{"SELECT", fmt.Sprint(rng.IntN(databases))}}, nil
