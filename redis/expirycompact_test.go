@@ -30,7 +30,7 @@ func TestExpiredKeysStayExpiredAfterCompaction(t *testing.T) {
 				}
 			}
 			for range 2 {
-				if _, err := r.store.Prune(t.Context(), firn.Timestamp(clock.UnixMicro())); err != nil {
+				if _, err := r.store.Prune(t.Context(), firn.Timestamp(clock.now().UnixMicro())); err != nil {
 					t.Fatal(err)
 				}
 				mine = r.open(t)

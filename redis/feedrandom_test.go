@@ -288,7 +288,7 @@ func (m *rememberer) followStep(followers []*follower) {
 		m.step() // with a sweep now and then, and a moment
 	}
 	if m.g.IntN(60) == 0 {
-		m.ask("COMPACT BEFORE %d", m.clock.UnixMicro()-int64(m.g.IntN(20_000_000)))
+		m.ask("COMPACT BEFORE %d", m.clock.now().UnixMicro()-int64(m.g.IntN(20_000_000)))
 	}
 	for _, f := range followers {
 		if m.g.IntN(8) > 0 {

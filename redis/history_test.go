@@ -168,7 +168,7 @@ func TestHistoryGetAt(t *testing.T) {
 
 func TestKeyInfo(t *testing.T) {
 	a, _, clock := clockedPair(t, 0)
-	created := clock.UnixMilli()
+	created := clock.now().UnixMilli()
 	a.Run(t, "SET k abc")
 	clock.advance(time.Second)
 	a.Run(t, "APPEND k de", "PEXPIRE k 5000")

@@ -44,7 +44,7 @@ type narrator struct {
 func newNarrator(t *testing.T, o firn.Options, title string) *narrator {
 	t.Helper()
 	n := &narrator{clock: newFakeClock()}
-	n.began = n.clock.Time
+	n.began = n.clock.now()
 	o.Now, o.Durability = n.clock.now, firn.None
 	n.ours = newOurs(t, New(openStore(t, o), Options{Now: n.clock.now}))
 	n.sweeper = keyspace.NewSweeper(n.Store)

@@ -234,7 +234,7 @@ func TestRandomLifetimesAgreeWithAModel(t *testing.T) {
 			}
 			checkLifetimes(t, c, "h")
 			for _, text := range lifetimeReads {
-				asked = append(asked, question{words: SplitWords(t, text), moment: fmt.Append(nil, c.UnixMicro()), reply: []byte(c.ask(t, text))})
+				asked = append(asked, question{words: SplitWords(t, text), moment: fmt.Append(nil, c.now().UnixMicro()), reply: []byte(c.ask(t, text))})
 			}
 		}
 		c.advance(time.Hour)
@@ -264,7 +264,7 @@ type lifetimeModel struct {
 
 // step draws a command and says what it replies.
 func (m *lifetimeModel) step(random *rand.Rand, name string) (command, want string) {
-	now := m.clock.UnixMilli()
+	now := m.clock.now().UnixMilli()
 	for other, f := range m.fields {
 		if f.end != 0 && f.end < now {
 			delete(m.fields, other)

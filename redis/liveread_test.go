@@ -51,7 +51,7 @@ func (c *followClock) now() time.Time { return time.Unix(0, c.ns.Load()) }
 
 func newFollowRig(t testing.TB, memory int64) *followRig {
 	clock := new(followClock)
-	clock.ns.Store(newFakeClock().UnixNano())
+	clock.ns.Store(newFakeClock().now().UnixNano())
 	store := openStore(t, firn.Options{Durability: firn.None, Now: clock.now, Memory: memory})
 	srv := New(store, Options{Now: clock.now})
 	o := newOurs(t, srv)

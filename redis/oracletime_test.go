@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,15 +17,19 @@ import (
 // What a read command replied at a moment, it replies at every later one when
 // it is asked AT that moment: what we replied then, and what a real Redis did.
 
-// fakeClock is a clock that tests move.
-type fakeClock struct{ time.Time }
+// fakeClock is a clock that tests move, while the store looks at it.
+type fakeClock struct{ at atomic.Pointer[time.Time] }
 
-func (c *fakeClock) now() time.Time { return c.Time }
+func (c *fakeClock) now() time.Time { return *c.at.Load() }
 
-func (c *fakeClock) advance(d time.Duration) { c.Time = c.Add(d) }
+func (c *fakeClock) set(at time.Time) { c.at.Store(&at) }
+
+func (c *fakeClock) advance(d time.Duration) { c.set(c.now().Add(d)) }
 
 func newFakeClock() *fakeClock {
-	return &fakeClock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	c := new(fakeClock)
+	c.set(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	return c
 }
 
 // question is a read command in a database, and what was replied when.
@@ -130,7 +135,7 @@ func testTime(t *testing.T, o firn.Options, steps int) {
 			}
 		}
 		for range 3 {
-			q := g.randomQuestion(templates, clock.UnixMicro())
+			q := g.randomQuestion(templates, clock.now().UnixMicro())
 			q.inDB(t, asker)
 			q.reply = asker.tell(t, q.words...)
 			asked = append(asked, q)

@@ -100,12 +100,12 @@ func TestPlacesAreTheirOwners(t *testing.T) {
 	defer l.slab.Release()
 	next := uint32(1)
 	var pieces []uint32
-	for round := range race.Lighter(60, 20) {
+	for round := range race.Lighter(60, 45) {
 		size := 8 + rng.IntN(1<<(4+round%9)) // the usual size is another one each round
 		for range 2000 {
 			switch rng.IntN(5) {
 			case 0, 1:
-				l.put(next, size+rng.IntN(16))
+				l.put(next, min(size+rng.IntN(16), MaxBytes))
 				pieces = append(pieces, next)
 				next++
 			case 2, 3:
