@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,7 +121,13 @@ func (s *victim) start(more ...string) {
 		process.Wait()
 		close(ended)
 	}()
-	s.t.Cleanup(func() { process.Process.Kill(); <-ended })
+	s.t.Cleanup(func() {
+		process.Process.Kill()
+		<-ended
+		if said := log.String(); strings.Contains(said, "DATA RACE") || strings.Contains(said, "panic: ") {
+			s.t.Errorf("the server said\n%.8000s", said)
+		}
+	})
 	s.mu.Lock()
 	s.process, s.log, s.socket, s.http, s.ended = process, log, socket, "", ended
 	s.starts++
