@@ -18,6 +18,12 @@ const (
 	soonEnough = 3000             // writes of the short form
 	deadline   = 3 * time.Minute  // after which a run that has not done enough fails
 	settle     = 60 * time.Second // within which followers have to reach the end
+
+	// A server lives until it has passed over its history so often, but not for
+	// ever: a pass that a kill ends has all its work before it again, and takes
+	// longer each time.
+	livesPasses = 5
+	livesLonger = 10 * time.Second
 )
 
 // least is what a run has to have done to mean anything.
@@ -104,7 +110,11 @@ func (r *run) start(rng *rand.Rand) {
 // live has the server live and die until enough was written and done.
 func (r *run) live(rng *rand.Rand, writes int64) {
 	for time.Since(r.began) < deadline || r.count.writes.Load() < writes {
+		passes := r.count.passes.Load()
 		r.rest(time.Duration(1200+rng.IntN(2200)) * time.Millisecond)
+		for began := time.Now(); r.count.passes.Load() < passes+livesPasses && time.Since(began) < livesLonger && r.ctx.Err() == nil; {
+			r.rest(compactEvery)
+		}
 		if r.ctx.Err() != nil {
 			return
 		}
