@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/tuple"
 )
 
 // pastModel is every version of every note that was written: its value, or ""
@@ -307,5 +308,35 @@ func TestChangedMayBeUsedToWrite(t *testing.T) {
 	})
 	if err != nil || n != 10 {
 		t.Errorf("got %d documents, %v, want 10", n, err)
+	}
+}
+
+// TestTombstonesOfWhatCameAgain has a document that ended and came again while
+// its range was in memory: then the head has it in the range's newest edition
+// alone, and must not say of an older one that it never was.
+func TestTombstonesOfWhatCameAgain(t *testing.T) {
+	s := openNew(t, Options{Tables: []TableSpec{{Name: "things", Prefix: 1, Counted: true}}})
+	things, id := s.Table("things"), tuple.AppendInt(tuple.AppendInt(nil, 1), 7)
+	put(t, s, things, string(id), "first")
+	if err := s.View(func(snap *Snapshot) error {
+		_, err := snap.Ordered(things.ByID(), tuple.AppendInt(nil, 1))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, things, string(tuple.AppendInt(tuple.AppendInt(nil, 1), 8)), "beside it")
+	ended, err := s.Update(t.Context(), func(tx *Tx) error { return tx.Delete(things, id, []byte("gone")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, things, string(id), "second")
+	if err := s.At(ended, func(snap *Snapshot) error {
+		doc, err := snap.Last(things, id)
+		if err != nil || !doc.Deleted || doc.TS != ended {
+			t.Errorf("at its end: got %v, %v, want the tombstone of %d", doc, err, ended)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 }

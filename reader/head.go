@@ -267,7 +267,17 @@ func (h *Head) findInRange(t *index.Table, id string, at schema.Timestamp, live,
 		return row, ok && row != nil && row.TS <= at
 	}
 	row, ok = findIn(tree, t, id, into)
+	if row == nil && complete && at != schema.MaxTimestamp {
+		complete = neverIn(s, t, id)
+	}
 	return row, ok && (row != nil || live || complete || pristine)
+}
+
+// neverIn says that a range does not have a document now. One that has ended
+// and come again is in the newest edition alone, and not among the documents.
+func neverIn(s *warmRange, t *index.Table, id string) bool {
+	row, ok := findIn(s.editions[0].tree, t, id, nil)
+	return ok && row == nil
 }
 
 // textOf is id as a string, without a copy: for what is only looked at.
