@@ -170,11 +170,11 @@ func (l *line) due() bool {
 // settle gives a caller who has had everything a bookmark of the present: the
 // horizon goes there, too, commits or not.
 func (l *line) settle() (stop bool, err error) {
-	moment, err := l.journal.moment(l.after)
+	moment, ok, err := l.journal.Present(l.after)
 	if err != nil {
 		return true, err
 	}
-	if l.journal.ring.beyond(l.after) {
+	if !ok || l.journal.ring.beyond(l.after) {
 		return false, nil // committed meanwhile, perhaps before the moment
 	}
 	l.moved(moment)

@@ -160,14 +160,15 @@ func (j *Journal) page(after schema.Timestamp, s *sieve) (p Page, err error) {
 	return Page{Commits: b.commits.list, TS: b.at, Token: j.Token(b.at), More: b.more}, nil
 }
 
-// moment is a moment that is over now, and not before after: all commits up to
-// it are visible.
-func (j *Journal) moment(after schema.Timestamp) (schema.Timestamp, error) {
-	now := j.opts.Now()
-	if now <= after {
-		return after, nil
+// Present is a moment that is over, and not before after: whoever reads a Page of
+// what is behind after from now on has everything up to it. ok is false while
+// the ring lacks a commit that views see already: it will have it in no time.
+func (j *Journal) Present(after schema.Timestamp) (ts schema.Timestamp, ok bool, err error) {
+	ts = max(j.opts.Now(), after)
+	if ts > after {
+		err = j.opts.Settle(ts)
 	}
-	return now, j.opts.Settle(now)
+	return ts, err == nil && !j.ring.lags(after), err // looked at when all commits up to ts are visible
 }
 
 // ago is how long before another a moment is.

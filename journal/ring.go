@@ -250,6 +250,14 @@ func (r *Ring) run(ctx context.Context) {
 	}
 }
 
+// lags says that views see a commit that somebody who stands at a moment is to
+// find here, and that is not here yet.
+func (r *Ring) lags(after schema.Timestamp) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reaches(after) && r.last < r.newest()
+}
+
 // beyond says whether there is a commit after a moment, as far as followers are
 // to know. The ring is filled from then on.
 func (r *Ring) beyond(after schema.Timestamp) bool {

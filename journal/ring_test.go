@@ -290,3 +290,32 @@ func TestTokensAreMintedAsTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestThePresentIsNotAheadOfTheRing has a commit that views see and that the
+// ring is not told of yet: nobody may be told a moment behind it meanwhile.
+func TestThePresentIsNotAheadOfTheRing(t *testing.T) {
+	now := schema.Timestamp(10)
+	var newest atomic.Int64
+	j := New(Options{
+		RingBytes: 1 << 20, Newest: func() schema.Timestamp { return schema.Timestamp(newest.Load()) },
+		Oldest: func() schema.Timestamp { return 1 }, Now: func() schema.Timestamp { return now },
+		Settle: func(schema.Timestamp) error { return nil },
+	})
+	j.ring.follow(1)
+	publish := func(before, ts schema.Timestamp) { j.ring.Publish(before, []*schema.Row{{TS: ts}}, nil) }
+	newest.Store(5)
+	publish(0, 5)
+	for _, tt := range []struct {
+		seen, after schema.Timestamp
+		ok          bool
+	}{{5, 5, true}, {9, 5, false}, {9, 4, false}} {
+		newest.Store(int64(tt.seen))
+		if ts, ok, err := j.Present(tt.after); ts != now || ok != tt.ok || err != nil {
+			t.Errorf("behind %d, when %d is visible: got %d, %t, %v, want %d, %t", tt.after, tt.seen, ts, ok, err, now, tt.ok)
+		}
+	}
+	publish(5, 9)
+	if ts, ok, err := j.Present(5); ts != now || !ok || err != nil {
+		t.Errorf("when the ring has it: got %d, %t, %v, want %d", ts, ok, err, now)
+	}
+}

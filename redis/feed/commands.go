@@ -61,7 +61,7 @@ func changes(c *command.Call) error {
 // meanwhile.
 func (q *query) bookmark(c *command.Call, p *page) error {
 	if c.Client.AsOf() == 0 {
-		now, err := c.Store.Journal().From("now")
+		now, ok, err := c.Store.Journal().Present(p.ts)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (q *query) bookmark(c *command.Call, p *page) error {
 		if *p, err = q.read(c); err != nil {
 			return err
 		}
-		if p.commits == 0 && !p.more {
+		if ok && p.commits == 0 && !p.more {
 			p.ts = max(p.ts, now)
 		}
 	}
