@@ -204,9 +204,15 @@ var breaks = map[string]struct {
 	}), "want"},
 	"live, a push is lost": {liveOf, onPushes("live", func(*broken, reply.Value) []reply.Value { return nil }), ""},
 	"live, a push comes twice": {liveOf, onPushes("live", func(_ *broken, push reply.Value) []reply.Value {
+		if endsQuery(push) {
+			return []reply.Value{push}
+		}
 		return []reply.Value{push, push}
 	}), "not ordered"},
 	"live, a push comes later than it was": {liveOf, onPushes("live", func(b *broken, push reply.Value) []reply.Value {
+		if endsQuery(push) {
+			return []reply.Value{push}
+		}
 		b.last = append(b.last, push)
 		for _, old := range b.last[:len(b.last)-1] {
 			if old.Elements[1].Text == push.Elements[1].Text {
@@ -231,6 +237,10 @@ var breaks = map[string]struct {
 		return []reply.Value{*v}
 	}}, "the copy is"},
 }
+
+// endsQuery says that a push of LIVE is the last of its query: what comes behind
+// it would be found for another reason.
+func endsQuery(push reply.Value) bool { return push.Elements[4].IsError() }
 
 func TestEveryBrokenPromiseIsFound(t *testing.T) {
 	for name, b := range breaks {
