@@ -148,14 +148,7 @@ func (r *readAt) Get(t *Table, id []byte) (*Document, error) { return r.GetInto(
 
 // GetInto implements Reader.
 func (r *readAt) GetInto(t *Table, id []byte, into *Document) (*Document, error) {
-	if err := r.mayRead(t, id); err != nil {
-		return nil, err
-	}
-	doc, err := r.view.GetInto(t.def, id, into)
-	if r.rec != nil {
-		r.notes(t).Found(id, journal.Whole, doc)
-	}
-	return doc, err
+	return r.GetAspect(t, id, journal.Whole, into)
 }
 
 // GetAspect implements Reader.
