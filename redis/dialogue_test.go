@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/redistest"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/resp"
 )
@@ -116,7 +117,7 @@ func (p *peer) hear(t testing.TB) (all [][]byte) {
 		p.said = false
 	}
 	for {
-		frame, err := readReply(p.in)
+		frame, err := redistest.ReadReply(p.in)
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET): // a reset if it ended before it read the barrier
 			p.gone = true
@@ -131,7 +132,7 @@ func (p *peer) hear(t testing.TB) (all [][]byte) {
 		case p.multi:
 			return all
 		case string(frame) == "+RESET\r\n": // the name is gone
-			if _, err := readReply(p.in); err != nil {
+			if _, err := redistest.ReadReply(p.in); err != nil {
 				t.Fatal(err)
 			}
 			p.tell(t, []byte("CLIENT"), []byte("SETNAME"), barrier)

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -176,42 +175,11 @@ func (r *theirs) tell(t testing.TB, words ...[]byte) []byte {
 	if _, err := r.conn.Write(resp.AppendCommand(nil, words...)); err != nil {
 		t.Fatal(err)
 	}
-	reply, err := readReply(r.in)
+	reply, err := redistest.ReadReply(r.in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return reply
-}
-
-// readReply reads the bytes of one reply.
-func readReply(in *bufio.Reader) ([]byte, error) {
-	line, err := in.ReadBytes('\n')
-	if err != nil {
-		return nil, err
-	}
-	n, _ := strconv.Atoi(string(bytes.TrimRight(line[1:], "\r\n")))
-	switch line[0] {
-	case '$', '=':
-		if n >= 0 {
-			body := make([]byte, n+2)
-			_, err = io.ReadFull(in, body)
-			line = append(line, body...)
-		}
-		return line, err
-	case '%':
-		n *= 2
-	case '*', '~', '>':
-	default:
-		return line, nil
-	}
-	for range n {
-		element, err := readReply(in)
-		if err != nil {
-			return nil, err
-		}
-		line = append(line, element...)
-	}
-	return line, nil
 }
 
 // value is a reply, taken apart. Its mark is the type's first byte on the

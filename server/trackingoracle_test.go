@@ -273,11 +273,11 @@ func (d *trackingDialogue) connect(name byte) {
 		v := &voice{Conn: conn, in: bufio.NewReader(conn)}
 		s.voices[name] = v
 		v.say(d.t, "CLIENT ID")
-		frame, err := readFrame(v.in)
+		id, err := redistest.ReadReply(v.in)
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		v.id = strings.Trim(frame, ":\r\n")
+		v.id = strings.Trim(string(id), ":\r\n")
 		s.names[v.id] = fmt.Sprintf("%c%d", name, d.connected)
 		v.named(d.t)
 	}
@@ -286,7 +286,7 @@ func (d *trackingDialogue) connect(name byte) {
 // named gives the connection the name that barriers ask for.
 func (v *voice) named(t *testing.T) {
 	v.say(t, "CLIENT SETNAME barrier")
-	if _, err := readFrame(v.in); err != nil {
+	if _, err := redistest.ReadReply(v.in); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -315,7 +315,8 @@ func (v *voice) hear(t *testing.T) (frames []string) {
 	}
 	v.say(t, "CLIENT GETNAME")
 	for {
-		frame, err := readFrame(v.in)
+		reply, err := redistest.ReadReply(v.in)
+		frame := string(reply)
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 			v.gone = true
@@ -330,37 +331,6 @@ func (v *voice) hear(t *testing.T) (frames []string) {
 		}
 		frames = append(frames, frame)
 	}
-}
-
-// readFrame reads one reply or push.
-func readFrame(in *bufio.Reader) (string, error) {
-	line, err := in.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	n, _ := strconv.Atoi(strings.TrimSpace(line[1:]))
-	switch line[0] {
-	case '$', '=':
-		if n < 0 {
-			return line, nil
-		}
-		body := make([]byte, n+2)
-		_, err = io.ReadFull(in, body)
-		return line + string(body), err
-	case '%':
-		n *= 2
-	case '*', '~', '>':
-	default:
-		return line, nil
-	}
-	for range n {
-		element, err := readFrame(in)
-		if err != nil {
-			return "", err
-		}
-		line += element
-	}
-	return line, nil
 }
 
 // step has one client say something to both servers.

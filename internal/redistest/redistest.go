@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -58,4 +59,35 @@ func Start(t testing.TB, options ...string) (socket string) {
 	}
 	t.Fatal("redis-server ended before it was ready")
 	return ""
+}
+
+// ReadReply reads the bytes of one reply, or push.
+func ReadReply(in *bufio.Reader) ([]byte, error) {
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return nil, err
+	}
+	n, _ := strconv.Atoi(string(bytes.TrimRight(line[1:], "\r\n")))
+	switch line[0] {
+	case '$', '=':
+		if n >= 0 {
+			body := make([]byte, n+2)
+			_, err = io.ReadFull(in, body)
+			line = append(line, body...)
+		}
+		return line, err
+	case '%':
+		n *= 2
+	case '*', '~', '>':
+	default:
+		return line, nil
+	}
+	for range n {
+		element, err := ReadReply(in)
+		if err != nil {
+			return nil, err
+		}
+		line = append(line, element...)
+	}
+	return line, nil
 }
