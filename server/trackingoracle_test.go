@@ -419,11 +419,11 @@ func (d *trackingDialogue) both(name byte, line string) {
 	for i, s := range d.sides {
 		s.voices[name].say(d.t, s.withIDs(line))
 		for _, other := range append([]byte{name}, trackingVoices...) {
-			frames := s.voices[other].hear(d.t)
+			frames := s.normal(line, s.voices[other].hear(d.t))
 			if d.aim[other] && (other == name || strings.Contains(line, "FLUSH")) { // Redis flushes its clients in any order
 				frames = repliesFirst(frames)
 			}
-			heard[i][other] = append(heard[i][other], s.normal(line, frames)...)
+			heard[i][other] = append(heard[i][other], frames...)
 		}
 	}
 	d.compare(heard)
