@@ -48,6 +48,7 @@ var levels = map[string]int{
 	"schema":             -1,
 	"resp":               -1,
 	"certs":              -1, // what is shown over TLS
+	"internal/lua":       -1, // Lua as Redis builds it
 	"tuple":              -2,
 }
 
