@@ -103,7 +103,7 @@ func authenticate(s *Session, e *command.Entry, name string, password []byte) er
 	}
 	s.user.Store(a)
 	identify(s)
-	s.setAuthed(true)
+	setAuthed(s, true)
 	s.live.Load().RightsChanged()
 	return nil
 }

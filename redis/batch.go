@@ -5,6 +5,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/scripting"
 )
 
 // Limits of one batch's memory. Input is not read while a session waits, so
@@ -25,6 +26,7 @@ type batch struct {
 	ran    int            // how many of units were run
 	wrote  firn.Timestamp // of the last of them that may have written; 0: none
 	held   []byte         // their replies, until the batch is decided
+	long   bool           // the next of them takes longer than an event loop may wait
 	handed time.Duration  // when it was handed to the store, by clock; 0: nobody wants to know
 }
 
@@ -33,7 +35,7 @@ func (b *batch) release() { b.units, b.held = nil, nil }
 
 // gather makes a batch of the pending write and what follows it.
 func (b *batch) gather(s *Session) {
-	b.units, b.held, b.ran = b.units[:0], b.held[:0], 0
+	b.units, b.held, b.ran, b.long = b.units[:0], b.held[:0], 0, false
 	if b.handed = 0; s.srv.latency.Watched() {
 		b.handed = command.Clock()
 	}
@@ -50,12 +52,13 @@ func (b *batch) gather(s *Session) {
 }
 
 // transact runs the i-th command of the batch. When the replies are too many
-// already, the rest is left to another batch.
+// already, the rest is left to another batch, and so is it from a script on that
+// takes longer than an event loop may wait.
 func (b *batch) transact(s *Session, i int, tx *firn.Tx) error {
-	if i > b.ran || len(b.held) >= maxHeldBytes {
+	if i > b.ran || len(b.held) >= maxHeldBytes || b.long && s.hurried {
 		return nil
 	}
-	b.ran = i + 1
+	b.ran, b.long = i+1, false
 	u := &b.units[i]
 	if err := tx.SetAuthor(s.author); err != nil {
 		b.held = s.fail(b.held, u, err)
@@ -64,6 +67,11 @@ func (b *batch) transact(s *Session, i int, tx *firn.Tx) error {
 	var err error
 	noted := len(s.outbox.notes)
 	b.held, err = s.runUnit(b.held, u, tx, tx)
+	if err == scripting.ErrLong {
+		b.ran, b.long = i, true
+		s.outbox.forget(noted)
+		return err
+	}
 	if err != nil {
 		s.outbox.undo(noted)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/firndb/firn/redis/history"
 	"github.com/firndb/firn/redis/keys"
 	"github.com/firndb/firn/redis/lists"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/redis/sets"
 	"github.com/firndb/firn/redis/streams"
 	"github.com/firndb/firn/redis/values"
@@ -20,7 +21,7 @@ import (
 func Commands() []command.Command {
 	all := slices.Concat(
 		values.Commands(), hashes.Commands(), lists.Commands(), sets.Commands(), zsets.Commands(), streams.Commands(),
-		keys.Commands(), history.Commands(), feed.Commands(),
+		keys.Commands(), history.Commands(), feed.Commands(), scripting.Commands(),
 		connectionCommands, clientCommands, transactionCommands, watchCommands, pubsubCommands, monitorCommands,
 		serverCommands, configCommands, commandCommands, aclCommands,
 		atCommands, liveCommands, backupCommands, saveCommands, maintenanceCommands,

@@ -18,9 +18,16 @@ type Group struct {
 	// group again. It may be nil.
 	Decided func()
 
+	// Hurried is set by a driver that runs the group itself, with
+	// firn.Store.TrySubmit, and may not wait long: what a script that takes its
+	// time has done is undone, and its session then needs a commit again, in a
+	// group that is Long.
+	Hurried bool
+
 	srv     *Server
 	members []*Session
 	total   int         // commands of all members
+	long    bool        // one of them takes its time
 	expired *awaitedKey // a key that has expired, of a group without members
 
 	running  bool
@@ -35,8 +42,12 @@ var _ firn.Batch = (*Group)(nil)
 // Reset empties a group.
 func (g *Group) Reset() {
 	clear(g.members)
-	g.members, g.total = g.members[:0], 0
+	g.members, g.total, g.long = g.members[:0], 0, false
 }
+
+// Long says that the group has a script that takes its time: it must not run
+// where others wait.
+func (g *Group) Long() bool { return g.long }
 
 // Add adds the batch of a session that needs a commit. From then on the group
 // has the session.
@@ -44,6 +55,7 @@ func (g *Group) Add(s *Session) {
 	g.srv = s.srv
 	g.members = append(g.members, s)
 	g.total += len(s.batch.units)
+	g.long = g.long || s.batch.long
 }
 
 // Len is part of firn.Batch.
@@ -91,6 +103,7 @@ func (g *Group) next(tx *firn.Tx) error {
 	}
 	g.unit++
 	s := g.members[g.at]
+	s.hurried = g.Hurried
 	return s.batch.transact(s, g.unit-1, tx)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/pubsub"
+	"github.com/firndb/firn/redis/scripting"
 )
 
 // New makes a server over store, which it borrows: the caller closes it after
@@ -39,6 +40,7 @@ func New(store *firn.Store, o Options) *Server {
 		return nil, false
 	})
 	srv.live = newLive(srv)
+	srv.scripts = scripting.New(scripting.Options{})
 	srv.blocked.queues = make(map[awaitedKey]*queue)
 	return srv
 }

@@ -68,6 +68,13 @@ func (o *outbox) undo(n int) {
 	o.notes = kept
 }
 
+// forget drops all that was noted since there were n notes, because it is done
+// again.
+func (o *outbox) forget(n int) {
+	clear(o.notes[n:])
+	o.notes = o.notes[:n]
+}
+
 func (o *outbox) clear() {
 	clear(o.notes)
 	o.notes, o.text, o.blind = o.notes[:0], o.text[:0], false

@@ -167,7 +167,7 @@ func publish(c *command.Call, what noteKind) error {
 	if what == noteShard {
 		in = &p.Shards
 	}
-	if !s.multi.on {
+	if !s.InMulti() {
 		c.Reply.Int(int64(p.Publish(in, c.Args[0], c.Args[1])))
 		return nil
 	}

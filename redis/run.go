@@ -9,6 +9,7 @@ import (
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/measure"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/resp"
 )
 
@@ -276,7 +277,11 @@ func (s *Session) runLocal() {
 // snapshot of the present, until it meets something else.
 func (s *Session) readFrom(snap *firn.Snapshot) error {
 	for {
+		s.hurried = !s.block
 		out, err := s.runUnit(s.out.buf, &s.next, snap, nil)
+		if err == scripting.ErrLong {
+			err = firn.ErrCold // where waiting for the file is allowed, this is, too
+		}
 		if err != nil && errors.Is(err, firn.ErrCold) {
 			s.outbox.clear() // it will run again
 			return firn.ErrCold
@@ -365,8 +370,8 @@ func runPlain(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]by
 func runTold(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	start, noted := len(out), len(s.outbox.notes)
 	out, err := runPlain(s, out, u, r, tx)
-	if err == command.ErrParks || errors.Is(err, firn.ErrCold) {
-		return out, err // it runs again
+	if runsAgain(err) {
+		return out, err
 	}
 	return tellStale(s, out, start, s.outbox.notes[noted:]), err
 }
@@ -395,8 +400,8 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	}
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
-	if err == command.ErrParks || err != nil && errors.Is(err, firn.ErrCold) {
-		u.cmd.Calls.Add(-1) // it runs again
+	if runsAgain(err) {
+		u.cmd.Calls.Add(-1)
 		return out[:start], err
 	}
 	if !s.multi.on {
@@ -410,6 +415,11 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 		out = out[:start]
 	}
 	return out, nil
+}
+
+// runsAgain says that a command has not run for good.
+func runsAgain(err error) bool {
+	return err != nil && (err == command.ErrParks || err == scripting.ErrLong || errors.Is(err, firn.ErrCold))
 }
 
 // callFor is the session's call, set up to run a command and to append the

@@ -41,6 +41,7 @@ import (
 	"github.com/firndb/firn/redis/live"
 	"github.com/firndb/firn/redis/measure"
 	"github.com/firndb/firn/redis/pubsub"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/redis/tracking"
 	"github.com/firndb/firn/resp"
 )
@@ -69,6 +70,7 @@ type Server struct {
 	slow      measure.SlowLog
 	latency   measure.Latencies
 	expiries  expiries
+	scripts   *scripting.Engine
 	runID     string
 	replID    atomic.Pointer[string] // what INFO calls master_replid
 	started   time.Time

@@ -12,6 +12,7 @@ import (
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/live"
 	"github.com/firndb/firn/redis/pubsub"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/redis/tracking"
 	"github.com/firndb/firn/resp"
 )
@@ -91,6 +92,11 @@ type Session struct {
 	asof   firn.Timestamp // CLIENT ASOF; 0: the present
 	last   firn.Timestamp // of this session's last commit
 	multi  multi
+
+	script   *scripting.Run // what the session runs; nil: no script
+	scriptDB int            // the database that was selected when it began
+	hurried  bool           // the transaction runs on an event loop, where nothing may take long
+
 	who    identity
 	author firn.Author // what transactions say of who wrote: see identify
 	inbox  inbox
@@ -162,11 +168,11 @@ func (s *Session) reset() {
 	s.multi.end()
 	s.stopListening()
 	s.user.Store(s.srv.users.Standard)
-	s.setAuthed(s.srv.users.Open())
+	setAuthed(s, s.srv.users.Open())
 	s.publish()
 }
 
-func (s *Session) setAuthed(ok bool) {
+func setAuthed(s *Session, ok bool) {
 	s.authed = ok
 	s.known = s.known || ok
 	s.in.SetAuthenticated(ok)
@@ -311,7 +317,7 @@ func (s *Session) Server() *Server { return s.srv }
 func sessionOf(c *command.Call) *Session { return c.Client.(*Session) }
 
 // InMulti implements Client.
-func (s *Session) InMulti() bool { return s.multi.on }
+func (s *Session) InMulti() bool { return s.multi.on || s.script != nil }
 
 // MayBlock implements Client.
 func (s *Session) MayBlock() bool { return s.block }

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"errors"
 	"sync/atomic"
 
 	"github.com/firndb/firn"
@@ -117,7 +116,7 @@ func (m *multi) exec(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx
 		w.Array(len(m.queue))
 		w.Buf, err = m.execQueue(s, w.Buf, r, tx)
 	}
-	if errors.Is(err, firn.ErrCold) {
+	if runsAgain(err) {
 		return w.Buf[:start], err
 	}
 	m.end()

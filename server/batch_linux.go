@@ -83,10 +83,11 @@ func (l *loop) submit() {
 	}
 	b := l.batch
 	l.batch = nil
-	if b.Len() <= maxInline && l.server.redis.Store().TrySubmit(b) {
+	if b.Hurried = true; b.Len() <= maxInline && !b.Long() && l.server.redis.Store().TrySubmit(b) {
 		l.goOn(b)
 		return
 	}
+	b.Hurried = false
 	b.Decided = func() { l.tell(func(m *mailbox) { m.decided = append(m.decided, b) }) }
 	if err := l.server.redis.Store().Submit(b); err != nil {
 		b.Decided = nil

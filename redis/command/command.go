@@ -42,7 +42,7 @@ const (
 	Protected                     // refused unless the server's options allow it (DEBUG)
 	Executes                      // runs what was queued (EXEC)
 	NeverPaused                   // CLIENT PAUSE does not hold it back
-	_                             // was a flag: Command.Wraps
+	RunsScript                    // runs a script: MONITOR shows it before what that calls
 	Replicates                    // Redis would send it to replicas although it writes nothing
 )
 

@@ -1,0 +1,154 @@
+package scripting
+
+import (
+	"errors"
+
+	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/resp"
+	glua "github.com/yuin/gopher-lua"
+)
+
+// Errors of EVAL and EVALSHA, in Redis's words.
+const (
+	errNoScript     = resp.Error("NOSCRIPT No matching script. Please use EVAL.")
+	errManyKeys     = resp.Error("ERR Number of keys can't be greater than number of args")
+	errNegativeKeys = resp.Error("ERR Number of keys can't be negative")
+)
+
+// Commands are those of this package.
+func Commands() []command.Command {
+	return append(evalCommands(), scriptCommand())
+}
+
+// What the entries have in common.
+const (
+	evalFlags      = command.NoScript | command.Stale | command.RunsScript
+	evalComplexity = "Depends on the script that is executed."
+)
+
+func evalCommands() []command.Command {
+	return []command.Command{
+		{
+			Name: "EVAL", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.Writes,
+			Keys: command.CountedKeys(2, command.Changes), Group: "scripting", Since: "2.6.0", Complexity: evalComplexity,
+			Summary: "Executes a server-side Lua script.",
+			Run:     func(c *command.Call) error { return eval(c, false) },
+		},
+		{
+			Name: "EVALSHA", Args: "sha1 numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.Writes,
+			Keys: command.CountedKeys(2, command.Changes), Group: "scripting", Since: "2.6.0", Complexity: evalComplexity,
+			Summary: "Executes a server-side Lua script by SHA1 digest.",
+			Run:     func(c *command.Call) error { return evalSHA(c, false) },
+		},
+		{
+			Name: "EVAL_RO", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly,
+			Keys: command.CountedKeys(2, command.Reads), Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
+			Summary: "Executes a read-only server-side Lua script.",
+			Run:     func(c *command.Call) error { return eval(c, true) },
+		},
+		{
+			Name: "EVALSHA_RO", Args: "sha1 numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly,
+			Keys: command.CountedKeys(2, command.Reads), Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
+			Summary: "Executes a read-only server-side Lua script by SHA1 digest.",
+			Run:     func(c *command.Call) error { return evalSHA(c, true) },
+		},
+	}
+}
+
+// eval is EVAL and EVAL_RO.
+func eval(c *command.Call, readOnly bool) error {
+	host := c.Client.(Hosted).ScriptHost()
+	e := host.Engine()
+	keys, args, err := splitArgs(c.Args[1:])
+	if err != nil {
+		return err
+	}
+	var sha [shaHexBytes]byte
+	s := e.cache.find(shaOf(&sha, c.Args[0]))
+	if s == nil {
+		if s, err = e.load(string(sha[:]), c.Args[0], false); err != nil {
+			return err
+		}
+	}
+	return e.run(c, host, s, keys, args, readOnly)
+}
+
+// evalSHA is EVALSHA and EVALSHA_RO.
+func evalSHA(c *command.Call, readOnly bool) error {
+	host := c.Client.(Hosted).ScriptHost()
+	e := host.Engine()
+	keys, args, err := splitArgs(c.Args[1:])
+	if err != nil {
+		return err
+	}
+	s := e.cache.find(c.Args[0])
+	if s == nil {
+		return errNoScript
+	}
+	return e.run(c, host, s, keys, args, readOnly)
+}
+
+// splitArgs reads numkeys, and parts what follows it.
+func splitArgs(all [][]byte) (keys, args [][]byte, err error) {
+	n, ok := resp.ParseInt(all[0])
+	rest := all[1:]
+	switch {
+	case !ok:
+		return nil, nil, command.ErrNotInteger
+	case n > int64(len(rest)):
+		return nil, nil, errManyKeys
+	case n < 0:
+		return nil, nil, errNegativeKeys
+	}
+	return rest[:n], rest[n:], nil
+}
+
+// load compiles a script and keeps it.
+func (e *Engine) load(sha string, source []byte, stays bool) (*Script, error) {
+	s := &Script{SHA: sha, Source: string(source)}
+	if err := s.compile(); err != nil {
+		return nil, err
+	}
+	return e.cache.keep(s, stays), nil
+}
+
+// run runs a script and appends its reply.
+func (e *Engine) run(c *command.Call, host Host, s *Script, keys, args [][]byte, readOnly bool) error {
+	r := e.take()
+	defer e.give(r)
+	r.state.SetGlobal("KEYS", tableOf(r, keys))
+	r.state.SetGlobal("ARGV", tableOf(r, args))
+	return e.execute(c, host, r, s, readOnly, r.state.Load(s.chunk))
+}
+
+// execute runs a function in a state that was set up for it, and appends its
+// reply, or the error that it raised: what it wrote before that stays.
+func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly bool, fn *glua.LFunction, args ...glua.LValue) error {
+	r.Host, r.Outer, r.ReadOnly, r.Proto = host, c, readOnly, 2
+	*r.Call.View = *c.View
+	r.Call.Client = c.Client
+	host.Begin(r)
+	defer host.End(r)
+	r.guard.Steps, r.guard.Bytes = r.Budget, e.opts.MemoryBytes()
+	r.guard.Stop = r.stop
+	value, err := r.state.Call(fn, &r.guard, args...)
+	if r.ended != nil {
+		return r.ended
+	}
+	if errors.Is(err, lua.ErrSteps) {
+		return ErrLong
+	}
+	if err != nil {
+		return scriptError(r, s, err)
+	}
+	start := len(c.Reply.Buf)
+	if err := replyValue(r, &c.Reply, value); err != nil {
+		c.Reply.Buf = c.Reply.Buf[:start]
+		return err
+	}
+	return nil
+}
+
+// stop is asked now and then while a script runs: an error ends it.
+func (r *Run) stop() error { return r.ended }

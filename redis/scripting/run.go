@@ -1,0 +1,75 @@
+package scripting
+
+import (
+	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/redis/command"
+)
+
+// Host is who runs a script, as far as the script needs to know: the session,
+// or what evaluates a live query.
+type Host interface {
+	// Engine is the server's.
+	Engine() *Engine
+
+	// Begin is called before a script runs. It sets what the commands that the
+	// script calls have in common, and the budget.
+	Begin(r *Run)
+
+	// End is called after it, whatever came of it.
+	End(r *Run)
+
+	// Do runs a command that the script calls, and appends the reply to
+	// r.Call.Reply. A resp.Error is the command's, for the script; any other error
+	// ends the script, and nobody sees what it did.
+	Do(r *Run, words [][]byte) error
+
+	// MayRun says why the user may not run a command; nil: it may.
+	MayRun(words [][]byte) error
+
+	// Log writes a line to the server's log.
+	Log(level int, text string)
+}
+
+// Hosted is a command's client that can run scripts.
+type Hosted interface{ ScriptHost() Host }
+
+// Run is one execution of a script. It is part of a pooled state, and used
+// again by the next.
+type Run struct {
+	Engine   *Engine
+	Host     Host
+	Outer    *command.Call // of the command that runs the script
+	Call     command.Call  // of the one that the script calls now
+	ReadOnly bool          // the script may not write
+	Wrote    bool          // it has called a command that writes
+	Budget   int64         // instructions that it may take; 0: any number
+	Proto    int           // of the replies that the script sees
+
+	state *lua.State
+	guard lua.Guard
+	ended error // why the script must end: an error that is not for it
+
+	words [][]byte // scratch: of the command that the script calls
+	arena []byte   // what they are made of
+	reply []byte   // scratch: of Call.Reply
+}
+
+// Fatal notes an error that ends the script.
+func (r *Run) Fatal(err error) error {
+	if r.ended == nil {
+		r.ended = err
+	}
+	return r.ended
+}
+
+// do runs a command and returns its reply in RESP, which is valid until the
+// next call. An error is for the script, unless r.ended is set.
+func (r *Run) do(words [][]byte) ([]byte, error) {
+	if r.ended != nil {
+		return nil, r.ended
+	}
+	r.Call.Reply.Buf, r.Call.Reply.Proto = r.reply[:0], r.Proto
+	err := r.Host.Do(r, words)
+	r.reply = r.Call.Reply.Buf
+	return r.reply, err
+}
