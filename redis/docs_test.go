@@ -38,7 +38,7 @@ func markdown(commands []command.Command) string {
 	groups := []struct{ name, title string }{
 		{"history", "History: Firn's own"}, {"string", "Strings"}, {"bitmap", "Bitmaps"}, {"hyperloglog", "HyperLogLog"},
 		{"hash", "Hashes"}, {"list", "Lists"}, {"set", "Sets"}, {"sorted-set", "Sorted sets"}, {"geo", "Geo"}, {"stream", "Streams"}, {"generic", "Keys"},
-		{"pubsub", "Publish and subscribe"}, {"transactions", "Transactions"}, {"connection", "Connection"}, {"server", "Server"}, {"cluster", "Cluster"},
+		{"pubsub", "Publish and subscribe"}, {"transactions", "Transactions"}, {"scripting", "Scripting"}, {"connection", "Connection"}, {"server", "Server"}, {"cluster", "Cluster"},
 	}
 	var page strings.Builder
 	page.WriteString("# Commands\n\nWhat Firn understands, made from its command table. Where nothing else is said a command\n" +

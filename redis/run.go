@@ -277,7 +277,6 @@ func (s *Session) runLocal() {
 // snapshot of the present, until it meets something else.
 func (s *Session) readFrom(snap *firn.Snapshot) error {
 	for {
-		s.hurried = !s.block
 		out, err := s.runUnit(s.out.buf, &s.next, snap, nil)
 		if err == scripting.ErrLong {
 			err = firn.ErrCold // where waiting for the file is allowed, this is, too

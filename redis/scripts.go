@@ -25,9 +25,17 @@ func (h *scriptHost) Engine() *scripting.Engine { return h.srv.scripts }
 func (h *scriptHost) Begin(r *scripting.Run) {
 	s := (*Session)(h)
 	s.script, s.scriptDB = r, s.db
-	if s.hurried {
+	if hurried(s, r) {
 		r.Budget = scriptBudget
 	}
+}
+
+// hurried says whether a script runs on an event loop.
+func hurried(s *Session, r *scripting.Run) bool {
+	if _, inTransaction := r.Outer.R.(*firn.Tx); inTransaction {
+		return s.hurried
+	}
+	return !s.block
 }
 
 // End implements scripting.Host.

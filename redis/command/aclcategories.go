@@ -67,8 +67,8 @@ func (e *Entry) Category() Category {
 		on bool
 		in Category
 	}{
-		{e.Flags&Writes != 0, CatWrite},
-		{e.reads(), CatRead},
+		{e.Flags&(Writes|RunsScript) == Writes, CatWrite},
+		{e.reads() && e.Flags&RunsScript == 0, CatRead},
 		{e.Flags&Admin != 0, CatAdmin | CatDangerous},
 		{e.Flags&Fast != 0, CatFast},
 		{e.Flags&Fast == 0, CatSlow},

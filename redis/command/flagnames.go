@@ -12,7 +12,7 @@ func (e *Entry) FlagNames() []string {
 		on   bool
 		name string
 	}{
-		{f&Writes != 0, "write"},
+		{f&Writes != 0 && f&RunsScript == 0, "write"},
 		{e.reads(), "readonly"},
 		{f&Admin != 0, "admin"},
 		{e.In&CatPubSub != 0, "pubsub"},
@@ -28,6 +28,8 @@ func (e *Entry) FlagNames() []string {
 		{f&SkipsSlowlog != 0, "skip_slowlog"},
 		{f&NoAsyncLoading != 0, "no_async_loading"},
 		{f&AllowBusy != 0, "allow_busy"},
+		{f&RunsScript != 0, "skip_monitor"},
+		{f&RunsScript != 0, "no_mandatory_keys"},
 	} {
 		if flag.on {
 			names = append(names, flag.name)

@@ -44,12 +44,14 @@ func evalCommands() []command.Command {
 		{
 			Name: "EVAL_RO", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly,
 			Keys: command.CountedKeys(2, command.Reads), Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
+			Live:    command.Live{Refused: command.LiveChance},
 			Summary: "Executes a read-only server-side Lua script.",
 			Run:     func(c *command.Call) error { return eval(c, true) },
 		},
 		{
 			Name: "EVALSHA_RO", Args: "sha1 numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly,
 			Keys: command.CountedKeys(2, command.Reads), Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
+			Live:    command.Live{Refused: command.LiveChance},
 			Summary: "Executes a read-only server-side Lua script by SHA1 digest.",
 			Run:     func(c *command.Call) error { return evalSHA(c, true) },
 		},
