@@ -18,7 +18,7 @@ var aclCommands = []command.Command{{
 	Summary: "A container for Access Control List commands.",
 	Sub: []command.Command{
 		{
-			Name: "CAT", Args: "[category]", Max: 1, Flags: command.Local | command.NoScript | command.Loading | command.Stale,
+			Name: "CAT", Args: "[category]", Max: -1, Flags: command.Local | command.NoScript | command.Loading | command.Stale,
 			Since: "6.0.0", Complexity: "O(n), n the commands",
 			Summary: "Lists the ACL categories, or the commands inside a category.",
 			Run:     aclCat,
@@ -38,7 +38,7 @@ var aclCommands = []command.Command{{
 			Run:     aclDryRun,
 		},
 		{
-			Name: "GENPASS", Args: "[bits]", Max: 1, Flags: command.Local | command.Random | command.NoScript | command.Loading | command.Stale,
+			Name: "GENPASS", Args: "[bits]", Max: -1, Flags: command.Local | command.Random | command.NoScript | command.Loading | command.Stale,
 			Since: "6.0.0", Complexity: "O(1)",
 			Summary: "Generates a pseudorandom, secure password that can be used to identify ACL users.",
 			Run:     aclGenPass,
@@ -49,7 +49,7 @@ var aclCommands = []command.Command{{
 			Summary: "Lists the ACL rules of a user.",
 			Run:     aclGetUser,
 		},
-		command.Help,
+		command.HelpWith(0, aclHelpText),
 		{
 			Name: "LIST", Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,
 			Since: "6.0.0", Complexity: "O(n), n the users",
@@ -64,7 +64,7 @@ var aclCommands = []command.Command{{
 			Run:     aclLoad,
 		},
 		{
-			Name: "LOG", Args: "[count | RESET]", Max: 1, Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,
+			Name: "LOG", Args: "[count | RESET]", Max: -1, Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,
 			Since: "6.0.0", Complexity: "O(n), n the entries shown",
 			Summary: "Lists recent security events generated due to ACL rules.",
 			Run:     aclLogCommand,
@@ -133,6 +133,9 @@ func (srv *Server) narrowed(self *Session, a *acl.Account) {
 }
 
 func aclCat(c *command.Call) error {
+	if len(c.Args) > 1 {
+		return command.ErrSubcommand(c)
+	}
 	if len(c.Args) == 0 {
 		return command.ReplyNames(c, command.CategoryNames[:])
 	}
@@ -200,6 +203,9 @@ const (
 )
 
 func aclGenPass(c *command.Call) error {
+	if len(c.Args) > 1 {
+		return command.ErrSubcommand(c)
+	}
 	bits := int64(usualPasswordBits)
 	if len(c.Args) == 1 {
 		n, ok := resp.ParseInt(c.Args[0])

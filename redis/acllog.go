@@ -12,6 +12,9 @@ import (
 const usualACLEntries = 10
 
 func aclLogCommand(c *command.Call) error {
+	if len(c.Args) > 1 {
+		return command.ErrSubcommand(c)
+	}
 	l := &sessionOf(c).srv.denials
 	n := int64(usualACLEntries)
 	if len(c.Args) == 1 {

@@ -33,7 +33,7 @@ var clientCommands = []command.Command{{
 			Summary: "Returns the name of the connection.",
 			Run:     clientGetName,
 		},
-		command.Help,
+		command.HelpWith(0, clientHelpText),
 		{
 			Name: "ID", Flags: command.Local | command.NoScript | command.Loading | command.Stale,
 			Since: "5.0.0", Complexity: "O(1)",

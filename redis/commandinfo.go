@@ -41,7 +41,7 @@ var commandCommands = []command.Command{{
 			Summary: "Extracts the key names from an arbitrary command, and how it uses each of them.",
 			Run:     commandGetKeysAndFlags,
 		},
-		command.HelpIn(command.CatConnection),
+		command.HelpWith(command.CatConnection, commandHelpText),
 		{
 			Name: "INFO", Args: "[command-name [command-name ...]]", Max: -1, Flags: command.Local | command.Loading | command.Stale,
 			Categories: command.CatConnection,
@@ -97,7 +97,12 @@ func replyCommand(w *resp.Writer, e *command.Entry) {
 
 // replySpec appends a key specification.
 func replySpec(w *resp.Writer, s *command.KeySpec) {
-	w.Map(3)
+	if s.Notes == "" {
+		w.Map(3)
+	} else {
+		w.Map(4)
+		command.ReplyField(w, "notes", s.Notes)
+	}
 	w.BulkString("flags")
 	command.ReplyTexts(w, s.Use.Names())
 	w.BulkString("begin_search")

@@ -25,7 +25,7 @@ func Commands() []command.Command {
 		connectionCommands, clientCommands, transactionCommands, watchCommands, pubsubCommands, monitorCommands,
 		serverCommands, configCommands, commandCommands, aclCommands,
 		atCommands, liveCommands, backupCommands, saveCommands, maintenanceCommands,
-		slowlogCommands, latencyCommands, memoryCommands, debugCommands,
+		slowlogCommands, latencyCommands, memoryCommands, debugCommands, clusterCommands, moduleCommands,
 	)
 	slices.SortFunc(all, func(a, b command.Command) int { return cmp.Compare(a.Name, b.Name) })
 	return all

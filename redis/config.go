@@ -29,7 +29,7 @@ var configCommands = []command.Command{{
 			Summary: "Returns the effective values of configuration parameters.",
 			Run:     configGet,
 		},
-		command.Help,
+		command.HelpWith(0, configHelpText),
 		{
 			Name: "REWRITE", Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,
 			Since: "2.8.0", Complexity: "O(1)",

@@ -39,11 +39,6 @@ var serverCommands = []command.Command{
 		Differs: "There is nothing to save, so the options change nothing. ABORT is refused, since nothing is waited for.",
 		Run:     serverShutdown,
 	},
-	{
-		Name: "CLUSTER", Args: "subcommand [arg ...]", Max: -1, Flags: command.Local, Group: "cluster", Since: "3.0.0", Complexity: "O(1)",
-		Summary: "Refused, with Redis's words for a server that is no cluster.",
-		Run:     func(*command.Call) error { return resp.Error("ERR This instance has cluster support disabled") },
-	},
 }
 
 func serverTime(c *command.Call) error {

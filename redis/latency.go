@@ -31,7 +31,7 @@ var latencyCommands = []command.Command{{
 			Summary: "Returns a latency graph for an event.",
 			Run:     latencyGraph,
 		},
-		command.Help,
+		command.HelpWith(0, latencyHelpText),
 		{
 			Name: "HISTOGRAM", Args: "[command [command ...]]", Max: -1,
 			Flags: command.Local | command.Admin | command.NoScript | command.Loading | command.Stale,

@@ -22,7 +22,7 @@ var memoryCommands = []command.Command{{
 			Summary: "Outputs a memory problems report.",
 			Run:     memoryDoctor,
 		},
-		command.Help,
+		command.HelpWith(0, memoryHelpText),
 		{
 			Name: "MALLOC-STATS", Flags: command.Local,
 			Since: "4.0.0", Complexity: "O(1)",

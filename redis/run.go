@@ -441,7 +441,7 @@ func (s *Session) callFor(u *unit, args [][]byte, r firn.Reader, tx *firn.Tx, ou
 // fail appends an error's text for the client. What is not for clients goes
 // to the log as well.
 func (s *Session) fail(out []byte, u *unit, err error) []byte {
-	text, known := wire(err)
+	text, known := wire(asWritten(u.words, err))
 	if !known {
 		name := ""
 		if u.cmd != nil {

@@ -27,6 +27,13 @@ var saveCommands = []command.Command{
 		Run:     bgSave,
 	},
 	{
+		Name: "FAILOVER", Args: "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]", Max: -1,
+		Flags: command.Local | command.Admin | command.NoScript | command.Stale,
+		Group: "server", Since: "6.2.0", Complexity: "O(1)",
+		Summary: "Refused: there are no replicas to hand over to.",
+		Run:     failover,
+	},
+	{
 		Name: "LASTSAVE", Flags: command.Local | command.Fast | command.Random | command.Loading | command.Stale,
 		Categories: command.CatDangerous | command.CatAdmin,
 		Group:      "server", Since: "1.0.0", Complexity: "O(1)",
@@ -124,4 +131,35 @@ func lolwut(c *command.Call) error {
 	}
 	c.Reply.Verbatim("txt", fmt.Sprintf("Redis ver. %s\nFirn %s, %s\n", redisVersion, sessionOf(c).srv.opts.Version, runtime.Version()))
 	return nil
+}
+
+// failover reads its arguments as Redis does, and finds no replica.
+func failover(c *command.Call) error {
+	if len(c.Args) == 1 && command.Is(c.Args[0], "ABORT") {
+		return resp.Error("ERR No failover in progress.")
+	}
+	var timeout, target bool
+	for rest := c.Args; len(rest) > 0; {
+		switch {
+		case command.Is(rest[0], "TIMEOUT") && len(rest) > 1 && !timeout:
+			ms, ok := resp.ParseInt(rest[1])
+			if !ok {
+				return command.ErrNotInteger
+			}
+			if ms <= 0 {
+				return resp.Error("ERR FAILOVER timeout must be greater than 0")
+			}
+			timeout, rest = true, rest[2:]
+		case command.Is(rest[0], "TO") && len(rest) > 2 && !target:
+			if _, ok := resp.ParseInt(rest[2]); !ok {
+				return command.ErrNotInteger
+			}
+			target, rest = true, rest[3:]
+		case command.Is(rest[0], "FORCE"):
+			rest = rest[1:]
+		default:
+			return command.ErrSyntax
+		}
+	}
+	return resp.Error("ERR FAILOVER requires connected replicas.")
 }

@@ -13,18 +13,18 @@ var slowlogCommands = []command.Command{{
 	Summary: "A container for slow log commands.",
 	Sub: []command.Command{
 		{
-			Name: "GET", Args: "[count]", Max: 1, Flags: command.Local | command.Admin | command.Loading | command.Stale,
+			Name: "GET", Args: "[count]", Max: -1, Flags: command.Local | command.Admin | command.Loading | command.Stale,
 			Since: "2.2.12", Complexity: "O(n), n the entries returned",
-			Tips:    []string{"nondeterministic_output", "request_policy:all_nodes"},
+			Tips:    []string{"request_policy:all_nodes", "nondeterministic_output"},
 			Summary: "Returns the slow log's entries.",
 			Differs: "The command's name is shown in lower case.",
 			Run:     slowlogGet,
 		},
-		command.Help,
+		command.HelpWith(0, slowlogHelpText),
 		{
 			Name: "LEN", Flags: command.Local | command.Admin | command.Loading | command.Stale,
 			Since: "2.2.12", Complexity: "O(1)",
-			Tips:    []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:agg_sum"},
+			Tips:    []string{"request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"},
 			Summary: "Returns the number of entries in the slow log.",
 			Run:     func(c *command.Call) error { c.Reply.Int(int64(sessionOf(c).srv.slow.Count())); return nil },
 		},
@@ -40,6 +40,9 @@ var slowlogCommands = []command.Command{{
 
 func slowlogGet(c *command.Call) error {
 	n := int64(measure.UsualSlowEntries)
+	if len(c.Args) > 1 {
+		return command.ErrSubcommand(c)
+	}
 	if len(c.Args) == 1 {
 		count, ok := resp.ParseInt(c.Args[0])
 		if !ok || count < -1 {

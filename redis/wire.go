@@ -70,6 +70,15 @@ func wire(err error) (text string, known bool) {
 	return string(errInternal), false
 }
 
+// asWritten is an error that names a subcommand, in the letters of the client.
+func asWritten(words [][]byte, err error) error {
+	e, ok := errors.AsType[command.SubcommandError](err)
+	if !ok || len(words) < 2 || !command.Is(words[1], e.Name) {
+		return err // AT has other words before it
+	}
+	return e.Written(words[1])
+}
+
 // compacted says from when on there is an answer, and why not before.
 func compacted(e *firn.CompactedError) string {
 	const wayOut = ": read later, or walk with AT when PARTIAL, which leaves out what is forgotten"

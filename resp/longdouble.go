@@ -3,6 +3,7 @@ package resp
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 )
 
@@ -135,6 +136,27 @@ func (x LongDouble) Add(y LongDouble) (LongDouble, error) {
 		return LongDouble{}, ErrNotFinite
 	}
 	return LongDouble{sum}, nil
+}
+
+// Millis is x seconds in milliseconds, rounded up; false if they are no int64.
+func (x LongDouble) Millis() (ms int64, ok bool) {
+	switch {
+	case x.f == nil:
+		return 0, true
+	case x.f.IsInf():
+		return 0, false
+	}
+	product := new(big.Float).SetPrec(longPrecision).Mul(x.f, big.NewFloat(1000))
+	ms, accuracy := product.Int64()
+	switch {
+	case accuracy == big.Exact:
+		return ms, true
+	case ms == math.MaxInt64, ms == math.MinInt64:
+		return 0, false
+	case accuracy == big.Below:
+		ms++
+	}
+	return ms, true
 }
 
 // Append appends x with up to 17 decimals and no trailing zeros, as Redis

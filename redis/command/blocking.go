@@ -60,15 +60,19 @@ func (c *Call) Wait(w Wait) error {
 	return nil
 }
 
-// ParseTimeout reads the timeout of a blocking command, in seconds.
+// ParseTimeout reads the timeout of a blocking command, in seconds. It is a long
+// double in Redis; what is beyond its milliseconds wraps around to a negative one.
 func ParseTimeout(arg []byte) (time.Duration, error) {
-	seconds, ok := resp.ParseDouble(arg)
-	if !ok {
+	if n, ok := resp.ParseInt(arg); ok && 0 <= n && n <= math.MaxInt32 {
+		return time.Duration(n) * time.Second, nil
+	}
+	seconds, err := resp.ParseLongDouble(arg)
+	if err != nil {
 		return 0, resp.Error("ERR timeout is not a float or out of range")
 	}
-	ms := math.Ceil(seconds * 1000)
-	if ms >= math.MaxInt64 {
-		ms = -1 // in Redis it wraps around
+	ms, ok := seconds.Millis()
+	if !ok {
+		ms = -1
 	}
 	return timeoutOf(ms)
 }
@@ -79,16 +83,14 @@ func ParseTimeoutMillis(arg []byte) (time.Duration, error) {
 	if !ok {
 		return 0, resp.Error("ERR timeout is not an integer or out of range")
 	}
-	return timeoutOf(float64(ms))
+	return timeoutOf(ms)
 }
 
-func timeoutOf(ms float64) (time.Duration, error) {
-	const most = float64(math.MaxInt64 / int64(time.Millisecond))
+func timeoutOf(ms int64) (time.Duration, error) {
+	const most = math.MaxInt64 / int64(time.Millisecond)
 	switch {
 	case ms < 0:
 		return 0, resp.Error("ERR timeout is negative")
-	case ms > math.MaxInt64:
-		return 0, resp.Error("ERR timeout is out of range")
 	case ms > most:
 		return time.Duration(math.MaxInt64), nil
 	}

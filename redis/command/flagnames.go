@@ -1,7 +1,7 @@
 package command
 
-// FlagNames are a command's flags as COMMAND INFO shows them. A container that
-// cannot be run itself has none.
+// FlagNames are a command's flags as COMMAND INFO shows them, in Redis's order. A
+// container that cannot be run itself has none.
 func (e *Entry) FlagNames() []string {
 	if e.Run == nil {
 		return nil
@@ -14,22 +14,22 @@ func (e *Entry) FlagNames() []string {
 	}{
 		{f&Writes != 0 && f&RunsScript == 0, "write"},
 		{e.reads(), "readonly"},
+		{f&DenyOOM != 0, "denyoom"},
 		{f&Admin != 0, "admin"},
 		{e.In&CatPubSub != 0, "pubsub"},
-		{f&Blocks != 0, "blocking"},
-		{f&Fast != 0, "fast"},
-		{f&NoAuth != 0, "no_auth"},
-		{f&NoMulti != 0, "no_multi"},
-		{e.movableKeys(), "movablekeys"},
-		{f&DenyOOM != 0, "denyoom"},
 		{f&NoScript != 0, "noscript"},
+		{f&Blocks != 0, "blocking"},
 		{f&Loading != 0, "loading"},
 		{f&Stale != 0, "stale"},
-		{f&SkipsSlowlog != 0, "skip_slowlog"},
-		{f&NoAsyncLoading != 0, "no_async_loading"},
-		{f&AllowBusy != 0, "allow_busy"},
 		{f&RunsScript != 0, "skip_monitor"},
+		{f&SkipsSlowlog != 0, "skip_slowlog"},
+		{f&Fast != 0, "fast"},
+		{f&NoAuth != 0, "no_auth"},
 		{f&RunsScript != 0, "no_mandatory_keys"},
+		{f&NoAsyncLoading != 0, "no_async_loading"},
+		{f&NoMulti != 0, "no_multi"},
+		{e.movableKeys(), "movablekeys"},
+		{f&AllowBusy != 0, "allow_busy"},
 	} {
 		if flag.on {
 			names = append(names, flag.name)

@@ -73,6 +73,7 @@ type KeySpec struct {
 	Limit   int    // 2: only the first half of the words has keys
 	Counted bool   // the number of keys comes first
 	Unknown bool   // COMMAND INFO cannot tell where
+	Notes   string // what COMMAND INFO says besides
 
 	vary func(args [][]byte) Use // how the key is used with these arguments; nil: as Use says
 	find func(args [][]byte) int // index of an unknown key, -1 if there is none; nil: there never is
@@ -123,6 +124,13 @@ func HiddenKey(use Use, find func(args [][]byte) int) Keys {
 
 // And adds keys that are elsewhere, or are used otherwise.
 func (k Keys) And(more Keys) Keys { return slices.Concat(k, more) }
+
+// Noted are the keys with a note for the last of them.
+func (k Keys) Noted(text string) Keys {
+	noted := slices.Clone(k)
+	noted[len(noted)-1].Notes = text
+	return noted
+}
 
 // Varying are the keys if their use depends on the command's arguments.
 func (k Keys) Varying(use func(args [][]byte) Use) Keys {

@@ -200,11 +200,24 @@ func ReplyLines(c *Call, lines []string) error {
 	return nil
 }
 
-// HelpIn is Help in ACL categories of its own, instead of the container's.
-func HelpIn(categories Category) Command {
+// HelpWith is Help in words of its own: the lines between the first and those of
+// HELP itself. With categories other than 0 these are its ACL categories.
+func HelpWith(categories Category, text string) Command {
 	c := Help
 	c.Categories = categories
+	c.Run = func(call *Call) error {
+		container, _, _ := strings.Cut(call.Cmd.Full, "|")
+		return ReplyLines(call, HelpLines(strings.ToUpper(container), text))
+	}
 	return c
+}
+
+// HelpLines are a container's HELP, with the first line and the last two around
+// the text.
+func HelpLines(container, text string) []string {
+	lines := []string{container + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
+	lines = append(lines, strings.Split(strings.Trim(text, "\n"), "\n")...)
+	return append(lines, Help.Name, "    "+Help.Summary)
 }
 
 // Help is the HELP entry of a container.

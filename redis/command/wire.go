@@ -27,10 +27,23 @@ func unknownSubcommand(container string, word []byte) resp.Error {
 		CString(word, 128), strings.ToUpper(container)))
 }
 
-// ErrSubcommand is the answer to arguments that a subcommand does not take.
+// SubcommandError is the answer to arguments that a subcommand does not take. It
+// unwraps to its text, with the subcommand's name in upper case.
+type SubcommandError struct{ Container, Name string }
+
+func (e SubcommandError) Error() string { return e.Unwrap().Error() }
+
+func (e SubcommandError) Unwrap() error { return WrongSubcommand(e.Container, e.Name) }
+
+// Written is the error with the subcommand's name as the client wrote it.
+func (e SubcommandError) Written(name []byte) error {
+	return WrongSubcommand(e.Container, string(CString(name, 128)))
+}
+
+// ErrSubcommand is a SubcommandError about the call's command.
 func ErrSubcommand(c *Call) error {
 	container, _, _ := strings.Cut(c.Cmd.Full, "|")
-	return WrongSubcommand(strings.ToUpper(container), c.Cmd.Name)
+	return SubcommandError{strings.ToUpper(container), c.Cmd.Name}
 }
 
 // WrongSubcommand is ErrSubcommand for a command that looks for its

@@ -80,7 +80,7 @@ var keyCommands = []command.Command{
 	{
 		Name: "RANDOMKEY", Flags: command.ReadOnly | command.Random,
 		Group: "generic", Since: "1.0.0", Complexity: "O(log n), n the keys",
-		Tips:    []string{"nondeterministic_output", "request_policy:all_shards"},
+		Tips:    []string{"request_policy:all_shards", "nondeterministic_output"},
 		Live:    command.Live{Refused: command.LiveChance},
 		Summary: "Returns some key, or nil if there is none.",
 		Differs: "Every key can come, but not all equally often.",

@@ -21,7 +21,7 @@ var scanCommands = []command.Command{
 	{
 		Name: "KEYS", Args: "pattern", Min: 1, Flags: command.ReadOnly, Categories: command.CatKeyspace | command.CatDangerous,
 		Group: "generic", Since: "1.0.0", Complexity: "O(n), n the keys that begin as the pattern does",
-		Tips:    []string{"nondeterministic_output_order", "request_policy:all_shards"},
+		Tips:    []string{"request_policy:all_shards", "nondeterministic_output_order"},
 		Live:    command.Live{What: "any write to a key of the database that begins as the pattern does up to its first special character"},
 		Summary: "Returns all keys that match a pattern.",
 		Differs: "In key order.",

@@ -11,13 +11,20 @@ import (
 	"github.com/firndb/firn/resp"
 )
 
+// What COMMAND INFO notes about keys that SORT is not told by name.
+const (
+	sortByNote    = "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive from the content of the key we sort"
+	sortStoreNote = "For the optional STORE keyword. It is marked 'unknown' because the keyword can appear anywhere in the argument array"
+)
+
 // SORT sorts the elements of a list, a set or a sorted set by their own value
 // or by that of other keys.
 var sortCommands = []command.Command{
 	{
 		Name: "SORT", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] [STORE destination]", Min: 1,
 		Max: -1, Flags: command.Writes | command.DenyOOM,
-		Keys:       command.FirstKey(command.Reads).And(command.HiddenKeys(command.Reads)).And(command.HiddenKey(command.Overwrites, sortStore)),
+		Keys: command.FirstKey(command.Reads).And(command.HiddenKeys(command.Reads).Noted(sortByNote)).
+			And(command.HiddenKey(command.Overwrites, sortStore).Noted(sortStoreNote)),
 		Categories: command.CatDangerous | command.CatSet | command.CatSortedSet | command.CatList,
 		Group:      "generic", Since: "1.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
 		Summary: "Sorts the elements of a list, a set or a sorted set, and returns or stores them.",
@@ -27,7 +34,7 @@ var sortCommands = []command.Command{
 	},
 	{
 		Name: "SORT_RO", Args: "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]", Min: 1, Max: -1,
-		Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads).And(command.HiddenKeys(command.Reads)),
+		Flags: command.ReadOnly, Keys: command.FirstKey(command.Reads).And(command.HiddenKeys(command.Reads).Noted(sortByNote)),
 		Categories: command.CatDangerous | command.CatSet | command.CatSortedSet | command.CatList,
 		Group:      "generic", Since: "7.0.0", Complexity: "O(n · log n), n the elements; with BY nosort O(offset + count)",
 		Live:    command.Live{What: "any write to the key, and to the keys that BY and GET name"},

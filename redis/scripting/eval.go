@@ -31,7 +31,8 @@ func evalCommands() []command.Command {
 	return []command.Command{
 		{
 			Name: "EVAL", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.Writes,
-			Keys: command.CountedKeys(2, command.Changes), Group: "scripting", Since: "2.6.0", Complexity: evalComplexity,
+			Keys:  command.CountedKeys(2, command.Changes).Noted("We cannot tell how the keys will be used so we assume the worst, RW and UPDATE"),
+			Group: "scripting", Since: "2.6.0", Complexity: evalComplexity,
 			Summary: "Executes a server-side Lua script.",
 			Run:     func(c *command.Call) error { return eval(c, false) },
 		},
@@ -43,7 +44,8 @@ func evalCommands() []command.Command {
 		},
 		{
 			Name: "EVAL_RO", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly,
-			Keys: command.CountedKeys(2, command.Reads), Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
+			Keys:  command.CountedKeys(2, command.Reads).Noted("We cannot tell how the keys will be used so we assume the worst, RO and ACCESS"),
+			Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
 			Live:    command.Live{Refused: command.LiveChance},
 			Summary: "Executes a read-only server-side Lua script.",
 			Run:     func(c *command.Call) error { return eval(c, true) },

@@ -10,7 +10,8 @@ import (
 var streamCommands = []command.Command{
 	{
 		Name: "XADD", Args: "key [NOMKSTREAM] [MAXLEN|MINID [=|~] threshold [LIMIT count]] *|id field value [field value ...]", Min: 4, Max: -1,
-		Flags: command.Writes | command.Fast | command.DenyOOM, Keys: command.FirstKey(command.Updates),
+		Flags: command.Writes | command.Fast | command.DenyOOM,
+		Keys:  command.FirstKey(command.Updates).Noted("UPDATE instead of INSERT because of the optional trimming feature"),
 		Group: "stream", Since: "5.0.0", Complexity: "O(1), or O(n) with n entries cut off",
 		Tips:    []string{"nondeterministic_output"},
 		Summary: "Adds an entry to the stream at key and returns its id.",

@@ -46,7 +46,8 @@ var bitmapCommands = []command.Command{
 	},
 	{
 		Name: "BITFIELD", Args: "key [GET encoding offset | [OVERFLOW WRAP|SAT|FAIL] SET encoding offset value | INCRBY encoding offset increment ...]",
-		Min: 1, Max: -1, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Changes).Varying(bitFieldUse),
+		Min: 1, Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:  command.FirstKey(command.Changes).Varying(bitFieldUse).Noted("This command allows both access and modification of the key"),
 		Group: "bitmap", Since: "3.2.0", Complexity: "O(m) for m operations that read; with one that writes, O(n + m), n the bytes of the string",
 		Summary: "Reads and writes integers of any number of bits, anywhere in the string at key.",
 		Run:     func(c *command.Call) error { return bitField(c, false) },

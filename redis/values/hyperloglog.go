@@ -20,7 +20,8 @@ var hyperLogLogCommands = []command.Command{
 		Run:     pfAdd,
 	},
 	{
-		Name: "PFCOUNT", Args: "key [key ...]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Replicates, Keys: command.AllKeys(command.Reads),
+		Name: "PFCOUNT", Args: "key [key ...]", Min: 1, Max: -1, Flags: command.ReadOnly | command.Replicates,
+		Keys:  command.AllKeys(command.Recodes).Noted("RW because it may change the internal representation of the key, and propagate to replicas"),
 		Group: "hyperloglog", Since: "2.8.9", Complexity: "O(n), n the keys",
 		Summary: "Returns about how many different elements the HyperLogLogs have together.",
 		Differs: "Only reads: the result is not kept in the string, so GET returns other bytes 8 to 15 than in Redis.",

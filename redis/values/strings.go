@@ -20,7 +20,8 @@ var stringCommands = []command.Command{
 	},
 	{
 		Name: "SET", Args: "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
-		Min: 2, Max: -1, Flags: command.Writes | command.DenyOOM, Keys: command.FirstKey(command.Changes).Varying(setUse),
+		Min: 2, Max: -1, Flags: command.Writes | command.DenyOOM,
+		Keys:  command.FirstKey(command.Changes).Varying(setUse).Noted("RW and ACCESS due to the optional `GET` argument"),
 		Group: "string", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Stores a string at key, over whatever was there, with or without an expiry.",
 		Run:     set,
@@ -62,7 +63,7 @@ var stringCommands = []command.Command{
 	},
 	{
 		Name: "GETEX", Args: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]", Min: 1, Max: -1,
-		Flags: command.Writes | command.Fast, Keys: command.FirstKey(command.Changes),
+		Flags: command.Writes | command.Fast, Keys: command.FirstKey(command.Changes).Noted("RW and UPDATE because it changes the TTL"),
 		Group: "string", Since: "6.2.0", Complexity: "O(1)",
 		Summary: "Returns the string at key, or nil, and sets or removes its expiry.",
 		Run:     getEx,
