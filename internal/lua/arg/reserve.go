@@ -1,0 +1,56 @@
+package arg
+
+import glua "github.com/yuin/gopher-lua"
+
+// MaxBytes is how many bytes one call of a library takes at most, also in a
+// state without a meter: a string of Redis cannot be longer.
+const MaxBytes = 512 << 20
+
+// Meter is what the context of a state may implement to bound its memory.
+// Charge is told that a library is about to take bytes, and raises an error of
+// its own when that is too much. What is freed again is not told.
+type Meter interface {
+	Charge(L *glua.LState, bytes int)
+}
+
+// Reserve asks for bytes before a library takes them. It raises an error, and
+// does not return, when the script may not have as many.
+func Reserve(L *glua.LState, bytes int) {
+	if bytes > MaxBytes {
+		RaiseBare(L, "not enough memory")
+	}
+	if meter, ok := L.Context().(Meter); ok {
+		meter.Charge(L, bytes)
+	}
+}
+
+// Allowance is what one call of a library takes bit by bit. It keeps the meter
+// out of most of it: nothing is reserved for a call that takes little. Its zero
+// value is ready.
+type Allowance struct {
+	taken    int // bytes
+	reserved int // bytes, never less than taken, but for the first few
+}
+
+const (
+	// freeBytes is what a call takes without being metered, like a table that
+	// the virtual machine makes.
+	freeBytes = 4 << 10
+
+	// allowanceStep is how many bytes are reserved at once, at least.
+	allowanceStep = 64 << 10
+)
+
+// Take is Reserve for a part of the whole.
+func (a *Allowance) Take(L *glua.LState, bytes int) {
+	a.taken += bytes
+	if a.taken <= max(a.reserved, freeBytes) {
+		return
+	}
+	if a.taken > MaxBytes {
+		RaiseBare(L, "not enough memory")
+	}
+	step := max(a.taken-a.reserved, allowanceStep)
+	Reserve(L, step)
+	a.reserved += step
+}

@@ -1,0 +1,100 @@
+// Package bit is Lua's library of operations on 32 bits, as Redis ships it.
+//
+// Numbers become 32 bits by adding 2^52+2^51 to them, which leaves the integer,
+// rounded to even, in the lowest bits of the floating-point number; higher bits
+// of the integer are lost. Results are signed.
+package bit
+
+import (
+	"math"
+	"math/bits"
+
+	glua "github.com/yuin/gopher-lua"
+
+	"github.com/firndb/firn/internal/lua/arg"
+)
+
+// Open returns the library's table.
+func Open(L *glua.LState) *glua.LTable {
+	return L.SetFuncs(L.NewTable(), map[string]glua.LGFunction{
+		"tobit":   unary(func(b uint32) uint32 { return b }),
+		"bnot":    unary(func(b uint32) uint32 { return ^b }),
+		"bswap":   unary(bits.ReverseBytes32),
+		"band":    fold(func(a, b uint32) uint32 { return a & b }),
+		"bor":     fold(func(a, b uint32) uint32 { return a | b }),
+		"bxor":    fold(func(a, b uint32) uint32 { return a ^ b }),
+		"lshift":  shift(func(b uint32, n int) uint32 { return b << n }),
+		"rshift":  shift(func(b uint32, n int) uint32 { return b >> n }),
+		"arshift": shift(func(b uint32, n int) uint32 { return uint32(int32(b) >> n) }),
+		"rol":     shift(bits.RotateLeft32),
+		"ror":     shift(func(b uint32, n int) uint32 { return bits.RotateLeft32(b, -n) }),
+		"tohex":   toHex,
+	})
+}
+
+// normal moves the integer of a number into its lowest bits.
+const normal = 1<<52 + 1<<51
+
+// operand returns argument n as 32 bits. What is neither a number nor can be
+// converted to one is an error.
+func operand(L *glua.LState, n int) uint32 {
+	f, ok := arg.ToNumber(L.Get(n))
+	if !ok {
+		arg.TypeError(L, n, "number")
+	}
+	return uint32(math.Float64bits(f + normal))
+}
+
+func push(L *glua.LState, b uint32) int {
+	L.Push(glua.LNumber(int32(b)))
+	return 1
+}
+
+func unary(op func(uint32) uint32) glua.LGFunction {
+	return func(L *glua.LState) int {
+		return push(L, op(operand(L, 1)))
+	}
+}
+
+// fold applies op to all arguments. They are read from the last one down, which
+// tells which of several wrong ones an error names.
+func fold(op func(a, b uint32) uint32) glua.LGFunction {
+	return func(L *glua.LState) int {
+		b := operand(L, 1)
+		for n := L.GetTop(); n > 1; n-- {
+			b = op(b, operand(L, n))
+		}
+		return push(L, b)
+	}
+}
+
+func shift(op func(b uint32, n int) uint32) glua.LGFunction {
+	return func(L *glua.LState) int {
+		b := operand(L, 1)
+		return push(L, op(b, int(operand(L, 2)&31)))
+	}
+}
+
+// maxHex is how many hexadecimal digits 32 bits have.
+const maxHex = 8
+
+// toHex returns the lowest digits of its argument, in capitals when the number
+// of digits is negative.
+func toHex(L *glua.LState) int {
+	b := operand(L, 1)
+	digits, n := "0123456789abcdef", int64(maxHex)
+	if L.GetTop() >= 2 {
+		n = int64(int32(operand(L, 2)))
+	}
+	if n < 0 {
+		digits, n = "0123456789ABCDEF", -n
+	}
+	n = min(n, maxHex)
+	var text [maxHex]byte
+	for i := n - 1; i >= 0; i-- {
+		text[i] = digits[b&15]
+		b >>= 4
+	}
+	L.Push(glua.LString(text[:n]))
+	return 1
+}
