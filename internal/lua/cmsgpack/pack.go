@@ -1,0 +1,120 @@
+package cmsgpack
+
+import (
+	"math"
+
+	"github.com/vmihailenco/msgpack/v5"
+	glua "github.com/yuin/gopher-lua"
+
+	"github.com/firndb/firn/internal/invariant"
+	"github.com/firndb/firn/internal/lua/arg"
+)
+
+// maxNesting is how many tables may lie in each other. One that lies deeper is
+// written as nil, which also ends those that contain themselves.
+const maxNesting = 16
+
+// packer writes values one after the other.
+type packer struct {
+	L         *glua.LState
+	encoder   *msgpack.Encoder
+	out       output
+	allowance arg.Allowance
+}
+
+// output is where the encoder writes to. It never fails.
+type output []byte
+
+func (o *output) Write(b []byte) (int, error) {
+	*o = append(*o, b...)
+	return len(b), nil
+}
+
+func (o *output) WriteByte(b byte) error {
+	*o = append(*o, b)
+	return nil
+}
+
+// pack returns its arguments, one after the other.
+func pack(L *glua.LState) int {
+	arg.Check(L, L.GetTop() > 0, 0, "MessagePack pack needs input.")
+	p := packer{L: L, encoder: msgpack.GetEncoder()}
+	p.encoder.Reset(&p.out)
+	for n := 1; n <= L.GetTop(); n++ {
+		p.value(L.Get(n), 0)
+	}
+	msgpack.PutEncoder(p.encoder)
+	L.Push(glua.LString(p.out))
+	return 1
+}
+
+// headerBytes is what a value takes at most that is no string and no table,
+// and what comes before one that is.
+const headerBytes = 9
+
+// value writes one value, which lies in so many tables.
+func (p *packer) value(v glua.LValue, level int) {
+	p.allowance.Take(p.L, headerBytes)
+	var err error
+	switch v := v.(type) {
+	case glua.LString:
+		p.allowance.Take(p.L, len(v))
+		err = p.encoder.EncodeString(string(v))
+	case glua.LNumber:
+		err = p.number(float64(v))
+	case glua.LBool:
+		err = p.encoder.EncodeBool(bool(v))
+	case *glua.LTable:
+		if level == maxNesting {
+			err = p.encoder.EncodeNil()
+		} else {
+			p.table(v, level)
+		}
+	default:
+		err = p.encoder.EncodeNil()
+	}
+	invariant.Check(err == nil, "memory cannot be written: %v", err)
+}
+
+// number writes the shortest form that has the same value.
+func (p *packer) number(f float64) error {
+	switch {
+	case f >= -1<<63 && f < 1<<63 && math.Trunc(f) == f:
+		return p.encoder.EncodeInt(int64(f))
+	case float64(float32(f)) == f:
+		return p.encoder.EncodeFloat32(float32(f))
+	}
+	return p.encoder.EncodeFloat64(f)
+}
+
+// table writes an array or a map.
+func (p *packer) table(t *glua.LTable, level int) {
+	members, isArray := count(t)
+	if isArray {
+		err := p.encoder.EncodeArrayLen(members)
+		invariant.Check(err == nil, "memory cannot be written: %v", err)
+		for i := range members {
+			p.value(t.RawGet(glua.LNumber(i+1)), level+1)
+		}
+		return
+	}
+	err := p.encoder.EncodeMapLen(members)
+	invariant.Check(err == nil, "memory cannot be written: %v", err)
+	for k, v := t.Next(glua.LNil); k != glua.LNil; k, v = t.Next(k) {
+		p.value(k, level+1)
+		p.value(v, level+1)
+	}
+}
+
+// count returns how many members a table has, and whether their keys are the
+// numbers from 1 on.
+func count(t *glua.LTable) (members int, isArray bool) {
+	greatest, isArray := 0.0, true
+	for k, _ := t.Next(glua.LNil); k != glua.LNil; k, _ = t.Next(k) {
+		f, ok := k.(glua.LNumber)
+		isArray = isArray && ok && f > 0 && f <= math.MaxInt32 && math.Trunc(float64(f)) == float64(f)
+		greatest = max(greatest, float64(f))
+		members++
+	}
+	return members, isArray && greatest == float64(members)
+}
