@@ -6,6 +6,8 @@ import (
 
 	glua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/firndb/firn/internal/lua/arg"
 )
 
 // Bounds on what is compiled.
@@ -46,6 +48,7 @@ func Compile(name, source string) (chunk *Chunk, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:1: %w", name, err)
 	}
+	arg.MarkMethods(proto)
 	return &Chunk{proto: proto, bytes: len(source) * protoBytesPerByte}, nil
 }
 

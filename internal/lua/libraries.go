@@ -1,6 +1,13 @@
 package lua
 
-import glua "github.com/yuin/gopher-lua"
+import (
+	glua "github.com/yuin/gopher-lua"
+
+	"github.com/firndb/firn/internal/lua/bit"
+	"github.com/firndb/firn/internal/lua/cjson"
+	"github.com/firndb/firn/internal/lua/cmsgpack"
+	"github.com/firndb/firn/internal/lua/structs"
+)
 
 // hidden are the names of the base library that Redis does not have.
 var hidden = []string{"dofile", "loadfile", "module", "require", "newproxy", "print", "_printregs", "getfenv", "setfenv", "_GOPHER_LUA_VERSION"}
@@ -15,6 +22,10 @@ func (s *State) openLibraries() {
 		s.globals.RawSetString(name, glua.LNil)
 	}
 	s.globals.RawSetString("_VERSION", glua.LString("Lua 5.1"))
+	s.globals.RawSetString("bit", bit.Open(s.l))
+	s.globals.RawSetString("cjson", cjson.Open(s.l))
+	s.globals.RawSetString("cmsgpack", cmsgpack.Open(s.l))
+	s.globals.RawSetString("struct", structs.Open(s.l))
 	s.replace("pairs", s.pairs)
 	s.replace("next", s.next)
 	s.replace("rawget", s.rawget)

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	glua "github.com/yuin/gopher-lua"
+
+	"github.com/firndb/firn/internal/lua/cjson"
 )
 
 // State is what one program at a time runs in. One goroutine uses it.
@@ -80,6 +82,7 @@ func (s *State) SetGlobal(name string, v glua.LValue) { s.globals.RawSetString(n
 // Call calls a function and returns its first result.
 func (s *State) Call(fn *glua.LFunction, g *Guard, args ...glua.LValue) (glua.LValue, error) {
 	s.meter.reset(g)
+	cjson.Reset(s.l) // one program's options are not the next one's
 	s.l.SetContext(&s.meter)
 	s.l.Push(fn)
 	for _, arg := range args {
