@@ -14,6 +14,7 @@ const (
 	ScoresTable    = "scores"
 	GroupsTable    = "groups"
 	LifetimesTable = "lifetimes"
+	FunctionsTable = "functions"
 	expiryIndex    = "expiry"
 	scoreIndex     = "score"
 	EndIndex       = "end"
@@ -33,6 +34,7 @@ type Catalog struct {
 	Elements  *firn.Table
 	Scores    *firn.Table
 	Groups    *firn.Table
+	Functions *firn.Table
 	lifetimes *firn.Table
 	Expiry    *firn.Index
 	byScore   *firn.Index
@@ -66,6 +68,7 @@ func NewCatalog(store *firn.Store, databaseCount int) *Catalog {
 		Elements:      store.Table(ElementsTable),
 		Scores:        store.Table(ScoresTable),
 		Groups:        store.Table(GroupsTable),
+		Functions:     store.Table(FunctionsTable),
 		lifetimes:     store.Table(LifetimesTable),
 		Expiry:        keys.Index(expiryIndex),
 		byScore:       store.Table(ScoresTable).Index(scoreIndex),

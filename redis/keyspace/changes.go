@@ -10,9 +10,9 @@ import (
 // Change is a version of the log as clients know it.
 type Change struct {
 	DB        int    // the database; -1: the keyspace was not shown by any, or it is no key
-	Key       []byte // the key; nil: it is a whole database
-	Operation string // the command that wrote it, or expired
-	Type      string // of the key; database
+	Key       []byte // the key, or the library; nil: it is a whole database
+	Operation string // the command that wrote it, or expired; empty: a library was deleted
+	Type      string // of the key; database, library
 	Deleted   bool
 }
 
@@ -47,6 +47,8 @@ func (ch *Changes) Of(table string, doc *firn.Document) (c Change, ok bool, err 
 		c, err = ch.database(doc)
 	case KeysTable:
 		c, err = ch.key(doc)
+	case FunctionsTable:
+		return libraryChange(doc)
 	default:
 		return c, false, nil
 	}

@@ -17,6 +17,7 @@ import (
 //	scores     (collection uid, member)        a sorted set's member: its score
 //	groups     (collection uid, …)             a stream's groups, consumers, pending
 //	lifetimes  (collection uid, field)         when a hash's field expires
+//	functions  (0, library), (1, function)     see libraries.go
 //
 // A uid is two integers, so a keyspace, and a collection, is the two leading
 // elements of an id: it is counted at once and kept whole in memory when hot.
@@ -25,6 +26,9 @@ import (
 // a sorted set; end from (collection uid, expires_at_ms, field) to each
 // lifetime; consumer of groups from (collection uid, group, consumer, entry)
 // to each pending entry.
+//
+// Functions belong to no database, and a read of any key at any moment may call
+// one: they are kept as long as anything is.
 func Tables() []firn.TableSpec {
 	return []firn.TableSpec{
 		{Name: DatabasesTable, Owns: ownedByDatabase, Shared: true},
@@ -43,6 +47,7 @@ func Tables() []firn.TableSpec {
 		{Name: ScoresTable, Prefix: 2, Owned: true, Indexes: []firn.IndexSpec{{Name: scoreIndex, Prefix: 2, Keys: scoreKeys}}},
 		{Name: GroupsTable, Prefix: 2, Owned: true, Indexes: []firn.IndexSpec{{Name: consumerIndex, Prefix: 2, Keys: pendingKeys}}},
 		{Name: LifetimesTable, Prefix: 2, Owned: true, Indexes: []firn.IndexSpec{{Name: EndIndex, Prefix: 2, Keys: endKeys}}},
+		{Name: FunctionsTable, Prefix: 1, Counted: true, Shared: true},
 	}
 }
 
