@@ -1,5 +1,7 @@
 package resp
 
+import "bytes"
+
 // readInline reads a command that is a line of words. It returns false if the
 // line is not there yet, or is wrong. The words are left in places; a blank
 // line has none.
@@ -27,6 +29,20 @@ func (r *Reader) readInline() bool {
 	}
 	r.pos += at + 1
 	return true
+}
+
+// Words takes a line apart into words as an inline command's is, see splitter.
+// They are copies. ok is false if quotes do not close, or close within a word.
+func Words(line []byte) (words [][]byte, ok bool) {
+	s := splitter{line: bytes.Clone(line)}
+	for s.skipBlanks() {
+		from := s.out
+		if !s.word() {
+			return nil, false
+		}
+		words = append(words, s.line[from:s.out:s.out])
+	}
+	return words, true
 }
 
 // splitter takes a line apart into words, as redis-cli and Redis do:
