@@ -134,7 +134,7 @@ func TestAKeyAndItsElementsHaveOneAuthor(t *testing.T) {
 					t.Errorf("%s, %q: got %v, %v, want %v", spec.Name, item.Key, got, err, want)
 				}
 			}
-			if n == 0 {
+			if n == 0 && spec.Name != keyspace.FunctionsTable {
 				t.Errorf("%s: got no documents, want some", spec.Name)
 			}
 		}

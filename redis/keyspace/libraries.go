@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -70,7 +71,8 @@ func (v *View) Library(name []byte) (l Library, ok bool, err error) {
 	return l, err == nil, err
 }
 
-// EachLibrary calls fn with every library in the order of their names.
+// EachLibrary calls fn with every library in the order of their names. What it
+// gets may be kept.
 func (v *View) EachLibrary(fn func(l Library) error) error {
 	for item, err := range v.R.Scan(firn.Range{Index: v.Functions.ByID(), Prefix: tuple.AppendInt(nil, libraryID)}) {
 		if err != nil {
@@ -79,6 +81,10 @@ func (v *View) EachLibrary(fn func(l Library) error) error {
 		l, err := parseLibrary(item.Doc)
 		if err != nil {
 			return err
+		}
+		l.Code = Own(l.Code)
+		for i := range l.Functions {
+			l.Functions[i].Description = bytes.Clone(l.Functions[i].Description)
 		}
 		if err := fn(l); err != nil {
 			return err
