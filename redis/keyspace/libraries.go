@@ -58,8 +58,8 @@ type Function struct {
 	Hash    CodeHash // of the library's code
 }
 
-// Library reads a library; ok is false if there is none of the name.
-func (v *View) Library(name []byte) (l Library, ok bool, err error) {
+// FindLibrary reads a library; ok is false if there is none of the name.
+func FindLibrary(v *View, name []byte) (l Library, ok bool, err error) {
 	doc, err := v.R.Get(v.Functions, appendLibraryID(v.Room(), name))
 	if err == firn.ErrNotFound {
 		return Library{}, false, nil
@@ -73,7 +73,7 @@ func (v *View) Library(name []byte) (l Library, ok bool, err error) {
 
 // EachLibrary calls fn with every library in the order of their names. What it
 // gets may be kept.
-func (v *View) EachLibrary(fn func(l Library) error) error {
+func EachLibrary(v *View, fn func(l Library) error) error {
 	for item, err := range v.R.Scan(firn.Range{Index: v.Functions.ByID(), Prefix: tuple.AppendInt(nil, libraryID)}) {
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (v *View) EachLibrary(fn func(l Library) error) error {
 }
 
 // CountLibraries is how many libraries and functions there are.
-func (v *View) CountLibraries() (libraries, functions int, err error) {
+func CountLibraries(v *View) (libraries, functions int, err error) {
 	if libraries, err = v.R.Count(v.Functions, tuple.AppendInt(nil, libraryID)); err != nil {
 		return 0, 0, err
 	}
@@ -102,8 +102,8 @@ func (v *View) CountLibraries() (libraries, functions int, err error) {
 	return libraries, functions, err
 }
 
-// Function finds a function; ok is false if there is none of the name.
-func (v *View) Function(name []byte) (f Function, ok bool, err error) {
+// FindFunction finds a function; ok is false if there is none of the name.
+func FindFunction(v *View, name []byte) (f Function, ok bool, err error) {
 	doc, err := readDoc(v, v.Functions, appendFunctionID(v.Room(), name))
 	if err == firn.ErrNotFound {
 		return Function{}, false, nil
@@ -117,8 +117,8 @@ func (v *View) Function(name []byte) (f Function, ok bool, err error) {
 
 // PutLibrary writes a library and its functions, in place of the one that has
 // its name. No other library may have a function of the same name.
-func (v *View) PutLibrary(l *Library) error {
-	if _, err := v.DeleteLibrary([]byte(l.Name)); err != nil {
+func PutLibrary(v *View, l *Library) error {
+	if _, err := DeleteLibrary(v, []byte(l.Name)); err != nil {
 		return err
 	}
 	f := Function{Library: l.Name, Hash: HashCode(l.Code)}
@@ -134,8 +134,8 @@ func (v *View) PutLibrary(l *Library) error {
 
 // DeleteLibrary deletes a library and its functions; ok is false if there is
 // none of the name.
-func (v *View) DeleteLibrary(name []byte) (ok bool, err error) {
-	l, ok, err := v.Library(name)
+func DeleteLibrary(v *View, name []byte) (ok bool, err error) {
+	l, ok, err := FindLibrary(v, name)
 	if !ok || err != nil {
 		return false, err
 	}

@@ -41,11 +41,11 @@ func inLibraries(t *testing.T, store *firn.Store, fn func(v *View) error) firn.T
 func libraryNames(t *testing.T, v *View) (names []string) {
 	t.Helper()
 	functions := 0
-	if err := v.EachLibrary(func(l Library) error {
+	if err := EachLibrary(v, func(l Library) error {
 		names = append(names, l.Name)
 		functions += len(l.Functions)
 		for _, f := range l.Functions {
-			found, ok, err := v.Function(bytes.ToUpper([]byte(f.Name)))
+			found, ok, err := FindFunction(v, bytes.ToUpper([]byte(f.Name)))
 			if !ok || err != nil || found.Library != l.Name || found.Name != f.Name || found.Flags != f.Flags || found.Hash != HashCode(l.Code) {
 				t.Errorf("function %s of %s: got %+v %t %v", f.Name, l.Name, found, ok, err)
 			}
@@ -55,7 +55,7 @@ func libraryNames(t *testing.T, v *View) (names []string) {
 	}); err != nil {
 		t.Error(err)
 	}
-	libraries, counted, err := v.CountLibraries()
+	libraries, counted, err := CountLibraries(v)
 	if err != nil || counted != functions || libraries != len(names)-functions {
 		t.Errorf("counted %d libraries and %d functions (%v), want %d and %d", libraries, counted, err, len(names)-functions, functions)
 	}
@@ -73,14 +73,14 @@ func lib(name, code string, functions ...string) *Library {
 func TestLibrariesAreReplacedWhole(t *testing.T) {
 	store := openLibraries(t, filepath.Join(t.TempDir(), "firn.db"), firn.Options{Tables: Tables()})
 	first := inLibraries(t, store, func(v *View) error {
-		return errors.Join(v.PutLibrary(lib("b", "1", "Two", "one")), v.PutLibrary(lib("a", "", "x")))
+		return errors.Join(PutLibrary(v, lib("b", "1", "Two", "one")), PutLibrary(v, lib("a", "", "x")))
 	})
 	second := inLibraries(t, store, func(v *View) error {
-		_, err := v.DeleteLibrary([]byte("a"))
-		return errors.Join(err, v.PutLibrary(lib("b", "2", "one", "three")), v.PutLibrary(lib("b", "3", "two", "one")))
+		_, err := DeleteLibrary(v, []byte("a"))
+		return errors.Join(err, PutLibrary(v, lib("b", "2", "one", "three")), PutLibrary(v, lib("b", "3", "two", "one")))
 	})
 	third := inLibraries(t, store, func(v *View) error {
-		_, err := v.DeleteLibrary([]byte("b"))
+		_, err := DeleteLibrary(v, []byte("b"))
 		return err
 	})
 	for _, tt := range []struct {
@@ -119,7 +119,7 @@ func TestFilesWithoutLibrariesOpen(t *testing.T) {
 			t.Error(err)
 		}
 		if !readOnly {
-			inLibraries(t, store, func(v *View) error { return v.PutLibrary(lib("a", "", "x")) })
+			inLibraries(t, store, func(v *View) error { return PutLibrary(v, lib("a", "", "x")) })
 		}
 		if err := store.Close(); err != nil {
 			t.Error(err)
