@@ -40,7 +40,7 @@ func New(store *firn.Store, o Options) *Server {
 		return nil, false
 	})
 	srv.live = newLive(srv)
-	srv.scripts = scripting.New(scripting.Options{})
+	srv.scripts = scripting.New(scripting.Options{Version: redisVersion})
 	srv.blocked.queues = make(map[awaitedKey]*queue)
 	return srv
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/resp"
@@ -99,14 +100,26 @@ func runCalled(s *Session, r *scripting.Run, e *command.Entry, args [][]byte) er
 	return r.Fatal(err)
 }
 
-// MayRun implements scripting.Host.
-func (h *scriptHost) MayRun(words [][]byte) error {
+// MayRun implements scripting.Host. Redis logs nothing here.
+func (h *scriptHost) MayRun(words [][]byte) (may, known bool) {
 	s := (*Session)(h)
-	e, args, err := s.srv.commands.Resolve(words)
-	if err != nil {
-		return err
+	e, args, _ := s.srv.commands.Resolve(words)
+	if e == nil {
+		return false, false
 	}
-	return permit(s, e, args)
+	bounds := s.user.Load().Bounds.Load()
+	if bounds == nil {
+		return true, true
+	}
+	why, _ := bounds.Check(e, args)
+	return why == acl.DenialNone, true
+}
+
+// Failed implements scripting.Host.
+func (h *scriptHost) Failed(_ *scripting.Run, text string, counted bool) {
+	if !counted {
+		h.srv.stats.countError(text)
+	}
 }
 
 // Log implements scripting.Host.

@@ -1,10 +1,7 @@
 package scripting
 
 import (
-	"errors"
-
 	"github.com/firndb/firn/internal/lua"
-	"github.com/firndb/firn/resp"
 	glua "github.com/yuin/gopher-lua"
 )
 
@@ -13,40 +10,64 @@ import (
 func openRedis(s *lua.State, r *Run) {
 	L := s.L()
 	t := L.NewTable()
-	L.SetFuncs(t, map[string]glua.LGFunction{
-		"call":  func(L *glua.LState) int { return redisCall(L, r, true) },
-		"pcall": func(L *glua.LState) int { return redisCall(L, r, false) },
-	})
-	s.SetGlobal("redis", s.Protect(t))
+	for name, fn := range map[string]func(*glua.LState, *Run) int{
+		"call":               func(L *glua.LState, r *Run) int { return redisCall(L, r, true) },
+		"pcall":              func(L *glua.LState, r *Run) int { return redisCall(L, r, false) },
+		"error_reply":        redisErrorReply,
+		"status_reply":       redisStatusReply,
+		"sha1hex":            redisSHA1,
+		"log":                redisLog,
+		"setresp":            redisSetRESP,
+		"set_repl":           redisSetRepl,
+		"replicate_commands": func(L *glua.LState, _ *Run) int { return pushOne(L, glua.LTrue) },
+		"breakpoint":         func(L *glua.LState, _ *Run) int { return pushOne(L, glua.LFalse) },
+		"debug":              func(*glua.LState, *Run) int { return 0 },
+		"acl_check_cmd":      redisCheckCommand,
+	} {
+		t.RawSetString(name, L.NewFunction(func(L *glua.LState) int { return fn(L, r) }))
+	}
+	for name, v := range constants(r.Engine.opts.Version) {
+		t.RawSetString(name, v)
+	}
+	s.SetGlobal("redis", t)
 }
 
-// redisCall is redis.call and redis.pcall.
-func redisCall(L *glua.LState, r *Run, raises bool) int {
-	words := r.wordsOf(L)
-	reply, err := r.do(words)
-	if r.ended != nil {
-		L.RaiseError("%s", r.ended.Error())
-	}
-	if err != nil {
-		t := L.NewTable()
-		t.RawSetString("err", glua.LString(err.Error()))
-		if raises {
-			L.Error(t, 1)
-		}
-		L.Push(t)
-		return 1
-	}
-	value, _ := valueOf(L, reply)
-	L.Push(value)
+// pushOne returns one value to a script.
+func pushOne(L *glua.LState, v glua.LValue) int {
+	L.Push(v)
 	return 1
 }
 
-// scriptError is the answer to a script that has failed.
-func scriptError(_ *Run, _ *Script, err error) error {
-	if e, ok := errors.AsType[*lua.Error](err); ok {
-		if t, ok := e.Value.(*glua.LTable); ok {
-			return resp.Error(t.RawGetString("err").String())
-		}
+// raise ends the script with an error of the table redis, unless it catches it.
+func raise(L *glua.LState, text string) int {
+	L.Error(errorTable(L, "ERR "+text, false), 1)
+	return 0
+}
+
+// redisCall is redis.call, which raises errors, and redis.pcall, which returns
+// them.
+func redisCall(L *glua.LState, r *Run, raises bool) int {
+	v, failed := r.called(L)
+	if failed && raises {
+		L.Error(v, 1)
 	}
-	return resp.Error("ERR " + err.Error())
+	return pushOne(L, v)
+}
+
+// called runs the command that a function's arguments are. failed says that
+// its value is an error.
+func (r *Run) called(L *glua.LState) (v glua.LValue, failed bool) {
+	words, refused := r.wordsOf(L)
+	if refused != "" {
+		return errorTable(L, "ERR "+refused, false), true
+	}
+	reply, err := r.do(words)
+	if err != nil {
+		return errorTable(L, errorIn([]byte(err.Error())), true), true
+	}
+	if len(reply) == 0 {
+		return glua.LFalse, false
+	}
+	d := decoder{l: L, rest: reply}
+	return d.value(), reply[0] == '-'
 }

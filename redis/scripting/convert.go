@@ -2,114 +2,183 @@ package scripting
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 
-	"github.com/firndb/firn/resp"
 	glua "github.com/yuin/gopher-lua"
 )
 
-// tableOf is words as a table.
-func tableOf(r *Run, words [][]byte) *glua.LTable {
-	t := r.state.L().CreateTable(len(words), 0)
-	for _, w := range words {
-		t.Append(glua.LString(w))
+// What replies are to a script:
+//
+//	integer          a number
+//	string           a string
+//	status           {ok=text}
+//	error            {err=text, ignore_error_stats_update=true}
+//	array            a table from 1 on
+//	null             false; nil after redis.setresp(3)
+//
+// and, after redis.setresp(3) only:
+//
+//	map              {map={key=value}}
+//	set              {set={member=true}}
+//	double           {double=number}
+//	bool             a boolean
+//	big number       {big_number=text}
+//	verbatim         {verbatim_string={format=three letters, string=text}}
+
+// smallNumbers are the numbers from 0 on as Lua values, which need no memory.
+// Most counts, lengths and truth values are below 1,024.
+var smallNumbers = makeSmallNumbers(1024)
+
+func makeSmallNumbers(n int) []glua.LValue {
+	made := make([]glua.LValue, n)
+	for i := range made {
+		made[i] = glua.LNumber(i)
+	}
+	return made
+}
+
+func numberValue(i int64) glua.LValue {
+	if i >= 0 && i < int64(len(smallNumbers)) {
+		return smallNumbers[i]
+	}
+	return glua.LNumber(i)
+}
+
+// decoder makes Lua values of replies, which are ours and well formed.
+type decoder struct {
+	l    *glua.LState
+	rest []byte
+}
+
+// value takes one reply off the rest.
+func (d *decoder) value() glua.LValue {
+	mark := d.rest[0]
+	line := d.line()
+	switch mark {
+	case ':':
+		return numberValue(parseInt(line))
+	case '$':
+		return d.bulk(parseInt(line))
+	case '*', '>':
+		return d.array(parseInt(line))
+	case '+':
+		return d.named("ok", glua.LString(line))
+	case '-':
+		return errorTable(d.l, errorIn(line), true)
+	case '_':
+		return glua.LNil
+	}
+	return d.newer(mark, line)
+}
+
+// newer is a reply of a type that only protocol 3 has.
+func (d *decoder) newer(mark byte, line []byte) glua.LValue {
+	switch mark {
+	case '%':
+		return d.pairs(parseInt(line))
+	case '~':
+		return d.set(parseInt(line))
+	case ',':
+		f, _ := strconv.ParseFloat(string(line), 64)
+		if bytes.HasPrefix(line, []byte("-nan")) {
+			f = math.Copysign(math.NaN(), -1)
+		}
+		return d.named("double", glua.LNumber(f))
+	case '#':
+		return glua.LBool(line[0] == 't')
+	case '(':
+		return d.named("big_number", glua.LString(line))
+	case '=':
+		return d.verbatim(parseInt(line))
+	case '|':
+		for range 2 * parseInt(line) {
+			d.value() // scripts do not see attributes
+		}
+		return d.value()
+	}
+	return glua.LNil
+}
+
+// line takes the rest of a line off the rest, without its mark.
+func (d *decoder) line() []byte {
+	end := bytes.IndexByte(d.rest, '\r')
+	line := d.rest[1:end]
+	d.rest = d.rest[end+2:]
+	return line
+}
+
+// bytes takes a string of n bytes off the rest.
+func (d *decoder) bytes(n int64) []byte {
+	b := d.rest[:n]
+	d.rest = d.rest[n+2:]
+	return b
+}
+
+func (d *decoder) bulk(n int64) glua.LValue {
+	if n < 0 {
+		return glua.LFalse
+	}
+	return glua.LString(d.bytes(n))
+}
+
+func (d *decoder) array(n int64) glua.LValue {
+	if n < 0 {
+		return glua.LFalse
+	}
+	t := d.l.CreateTable(int(n), 0)
+	for i := range int(n) {
+		if v := d.value(); v != glua.LNil {
+			t.RawSetInt(i+1, v)
+		}
 	}
 	return t
 }
 
-// wordsOf are the arguments of redis.call, in memory of r that is used again.
-func (r *Run) wordsOf(L *glua.LState) [][]byte {
-	r.arena, r.words = r.arena[:0], r.words[:0]
-	n := L.GetTop()
-	var ends []int
-	for i := 1; i <= n; i++ {
-		switch v := L.Get(i).(type) {
-		case glua.LString:
-			r.arena = append(r.arena, v...)
-		case glua.LNumber:
-			r.arena = strconv.AppendFloat(r.arena, float64(v), 'g', 17, 64)
-		}
-		ends = append(ends, len(r.arena))
+func (d *decoder) pairs(n int64) glua.LValue {
+	inner := d.l.CreateTable(0, int(n))
+	for range n {
+		key := d.value()
+		inner.RawSet(key, d.value())
 	}
-	from := 0
-	for _, end := range ends {
-		r.words = append(r.words, r.arena[from:end:end])
-		from = end
-	}
-	return r.words
+	return d.named("map", inner)
 }
 
-// valueOf is a reply as a Lua value, and what follows it.
-func valueOf(L *glua.LState, reply []byte) (glua.LValue, []byte) {
-	line, rest, _ := bytes.Cut(reply, []byte("\r\n"))
-	switch line[0] {
-	case ':':
-		n, _ := resp.ParseInt(line[1:])
-		return glua.LNumber(n), rest
-	case '$':
-		n, _ := resp.ParseInt(line[1:])
-		if n < 0 {
-			return glua.LFalse, rest
-		}
-		return glua.LString(rest[:n]), rest[n+2:]
-	case '+', '-':
-		t := L.NewTable()
-		name := "ok"
-		if line[0] == '-' {
-			name = "err"
-		}
-		t.RawSetString(name, glua.LString(line[1:]))
-		return t, rest
-	case '*':
-		n, _ := resp.ParseInt(line[1:])
-		if n < 0 {
-			return glua.LFalse, rest
-		}
-		t := L.CreateTable(int(n), 0)
-		for range n {
-			var v glua.LValue
-			v, rest = valueOf(L, rest)
-			t.Append(v)
-		}
-		return t, rest
+func (d *decoder) set(n int64) glua.LValue {
+	inner := d.l.CreateTable(0, int(n))
+	for range n {
+		inner.RawSet(d.value(), glua.LTrue)
 	}
-	return glua.LNil, rest
+	return d.named("set", inner)
 }
 
-// replyValue replies what a script has returned.
-func replyValue(r *Run, w *resp.Writer, v glua.LValue) error {
-	switch v := v.(type) {
-	case glua.LString:
-		w.BulkString(string(v))
-	case glua.LNumber:
-		w.Int(int64(v))
-	case glua.LBool:
-		if v {
-			w.Int(1)
-		} else {
-			w.Null()
-		}
-	case *glua.LTable:
-		if text, ok := v.RawGetString("err").(glua.LString); ok {
-			w.Error(string(text))
-			return nil
-		}
-		if text, ok := v.RawGetString("ok").(glua.LString); ok {
-			w.Simple(string(text))
-			return nil
-		}
-		n := 0
-		for v.RawGetInt(n+1) != glua.LNil {
-			n++
-		}
-		w.Array(n)
-		for i := range n {
-			if err := replyValue(r, w, v.RawGetInt(i+1)); err != nil {
-				return err
-			}
-		}
-	default:
-		w.Null()
+func (d *decoder) verbatim(n int64) glua.LValue {
+	b := d.bytes(n)
+	inner := d.l.CreateTable(0, 2)
+	inner.RawSetString("string", glua.LString(b[4:]))
+	inner.RawSetString("format", glua.LString(b[:3]))
+	return d.named("verbatim_string", inner)
+}
+
+// named is a table with one field.
+func (d *decoder) named(name string, v glua.LValue) glua.LValue {
+	t := d.l.CreateTable(0, 1)
+	t.RawSetString(name, v)
+	return t
+}
+
+// parseInt reads an integer that we have written.
+func parseInt(digits []byte) int64 {
+	negative := digits[0] == '-'
+	if negative {
+		digits = digits[1:]
 	}
-	return nil
+	var n uint64
+	for _, c := range digits {
+		n = n*10 + uint64(c-'0')
+	}
+	if negative {
+		return -int64(n)
+	}
+	return int64(n)
 }

@@ -15,6 +15,9 @@ import "errors"
 
 // Options are an Engine's.
 type Options struct {
+	// Version is the one of Redis that scripts are told.
+	Version string
+
 	// MemoryBytes is how much memory a script may take; 0: DefaultMemoryBytes.
 	MemoryBytes func() int64
 }

@@ -80,6 +80,9 @@ func eval(c *command.Call, readOnly bool) error {
 
 // evalSHA is EVALSHA and EVALSHA_RO.
 func evalSHA(c *command.Call, readOnly bool) error {
+	if len(c.Args[0]) != shaHexBytes {
+		return errNoScript // before the number of keys is looked at
+	}
 	host := c.Client.(Hosted).ScriptHost()
 	e := host.Engine()
 	keys, args, err := splitArgs(c.Args[1:])
@@ -129,6 +132,10 @@ func (e *Engine) run(c *command.Call, host Host, s *Script, keys, args [][]byte,
 // execute runs a function in a state that was set up for it, and appends its
 // reply, or the error that it raised: what it wrote before that stays.
 func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly bool, fn *glua.LFunction, args ...glua.LValue) error {
+	readOnly, err := s.readOnly(readOnly)
+	if err != nil {
+		return err
+	}
 	r.Host, r.Outer, r.ReadOnly, r.Proto = host, c, readOnly, 2
 	*r.Call.View = *c.View
 	r.Call.Client = c.Client
@@ -143,13 +150,14 @@ func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly
 	if errors.Is(err, lua.ErrSteps) {
 		return ErrLong
 	}
-	if err != nil {
-		return scriptError(r, s, err)
-	}
-	start := len(c.Reply.Buf)
-	if err := replyValue(r, &c.Reply, value); err != nil {
-		c.Reply.Buf = c.Reply.Buf[:start]
+	failed := err != nil
+	if failed {
+		replyError(r, s, err)
+	} else if failed, err = replyValue(r, &c.Reply, value); err != nil {
 		return err
+	}
+	if failed {
+		c.Cmd.Failed.Add(1)
 	}
 	return nil
 }

@@ -23,8 +23,13 @@ type Host interface {
 	// ends the script, and nobody sees what it did.
 	Do(r *Run, words [][]byte) error
 
-	// MayRun says why the user may not run a command; nil: it may.
-	MayRun(words [][]byte) error
+	// MayRun says whether the user may run a command, and whether there is one of
+	// that name.
+	MayRun(words [][]byte) (may, known bool)
+
+	// Failed notes an error in the reply of a script. counted says that it is in the
+	// statistics of errors already.
+	Failed(r *Run, text string, counted bool)
 
 	// Log writes a line to the server's log.
 	Log(level int, text string)
@@ -51,6 +56,7 @@ type Run struct {
 
 	words [][]byte // scratch: of the command that the script calls
 	arena []byte   // what they are made of
+	ends  []int    // of words in arena
 	reply []byte   // scratch: of Call.Reply
 }
 

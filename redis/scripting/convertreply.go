@@ -1,0 +1,227 @@
+package scripting
+
+import (
+	"math"
+	"strings"
+
+	"github.com/firndb/firn/resp"
+	glua "github.com/yuin/gopher-lua"
+)
+
+// maxSlots is how many slots of C Lua's stack the reply of a script may take:
+// LUAI_MAXCSTACK. So tables of tables end where they end in Redis.
+const maxSlots = 8000
+
+// Slots that a value and its parts take of C Lua's stack, in Redis.
+const (
+	outerSlots  = 2 // the error handler and the value that is replied
+	neededSlots = 4 // what a value may need for itself
+	memberSlots = 1 // a table that is an array
+	keySlots    = 4 // {map=…}, its table, a key and its value, the key once more
+	valueSlots  = 3 // {map=…}, its table, a key and its value
+	setSlots    = 3 // {set=…}, its table, a member and its copy
+)
+
+// maxHurriedReply is how large the reply of a script may be that runs on an
+// event loop: making more takes too long, a table that holds itself twice has no
+// end. Beyond it the script runs again where it may take its time.
+const maxHurriedReply = 1 << 20
+
+// errLargeReply is the answer of a script whose reply is larger than what it
+// may hold.
+const errLargeReply = resp.Error("ERR script's reply is larger than script-max-memory")
+
+// encoder makes a reply of what a script returns.
+type encoder struct {
+	w      *resp.Writer
+	r      *Run
+	limit  int // of len(w.Buf)
+	failed bool
+}
+
+// replyValue appends what a script has returned. failed says that there is an
+// error in it.
+func replyValue(r *Run, w *resp.Writer, v glua.LValue) (failed bool, err error) {
+	e := encoder{w: w, r: r, limit: len(w.Buf) + int(r.guard.Bytes)}
+	if r.Budget > 0 {
+		e.limit = len(w.Buf) + maxHurriedReply
+	}
+	e.value(v, outerSlots)
+	if len(w.Buf) <= e.limit {
+		return e.failed, nil
+	}
+	if r.Budget > 0 {
+		return false, ErrLong
+	}
+	return false, errLargeReply
+}
+
+// value appends a value. slots are those that are taken.
+func (e *encoder) value(v glua.LValue, slots int) {
+	if slots+neededSlots > maxSlots {
+		e.error("ERR reached lua stack limit", false)
+		return
+	}
+	switch v := v.(type) {
+	case glua.LString:
+		e.w.BulkString(string(v))
+	case glua.LNumber:
+		e.w.Int(truncate(float64(v)))
+	case glua.LBool:
+		e.bool(bool(v))
+	case *glua.LTable:
+		e.table(v, slots)
+	default:
+		e.w.Null()
+	}
+}
+
+// truncate makes an integer of a number as a processor of Redis does: towards
+// zero, and what is beyond 64 bits is the least of them.
+func truncate(f float64) int64 {
+	if !(f >= math.MinInt64 && f < -math.MinInt64) {
+		return math.MinInt64
+	}
+	return int64(f)
+}
+
+func (e *encoder) bool(b bool) {
+	switch {
+	case e.r.Proto == 3:
+		e.w.Bool(b)
+	case b:
+		e.w.Int(1)
+	default:
+		e.w.Null()
+	}
+}
+
+// table appends a table: an array, unless a field says what it is.
+func (e *encoder) table(t *glua.LTable, slots int) {
+	if len(e.w.Buf) > e.limit {
+		return // nobody will see it
+	}
+	if !e.named(t, slots) {
+		e.array(t, slots)
+	}
+}
+
+// named appends a table whose field says what it is; false if none does.
+func (e *encoder) named(t *glua.LTable, slots int) bool {
+	if text, ok := t.RawGetString("err").(glua.LString); ok {
+		e.error(string(text), t.RawGetString(ignoreField) == glua.LTrue)
+		return true
+	}
+	if text, ok := t.RawGetString("ok").(glua.LString); ok {
+		e.w.Simple(cutAtZero(string(text)))
+		return true
+	}
+	if f, ok := t.RawGetString("double").(glua.LNumber); ok {
+		e.double(float64(f))
+		return true
+	}
+	if digits, ok := t.RawGetString("big_number").(glua.LString); ok {
+		e.w.BigNumber(withoutBreaks(string(digits)))
+		return true
+	}
+	if e.verbatim(t) {
+		return true
+	}
+	if pairs, ok := t.RawGetString("map").(*glua.LTable); ok {
+		e.pairs(pairs, slots)
+		return true
+	}
+	if members, ok := t.RawGetString("set").(*glua.LTable); ok {
+		e.set(members, slots)
+		return true
+	}
+	return false
+}
+
+func (e *encoder) array(t *glua.LTable, slots int) {
+	n := 0
+	for t.RawGetInt(n+1) != glua.LNil {
+		n++
+	}
+	e.w.Array(n)
+	for i := range n {
+		e.value(t.RawGetInt(i+1), slots+memberSlots)
+	}
+}
+
+func (e *encoder) pairs(t *glua.LTable, slots int) {
+	n := 0
+	for key, _ := t.Next(glua.LNil); key != glua.LNil; key, _ = t.Next(key) {
+		n++
+	}
+	e.w.Map(n)
+	for key, v := t.Next(glua.LNil); key != glua.LNil; key, v = t.Next(key) {
+		e.value(key, slots+keySlots)
+		e.value(v, slots+valueSlots)
+	}
+}
+
+func (e *encoder) set(t *glua.LTable, slots int) {
+	n := 0
+	for key, _ := t.Next(glua.LNil); key != glua.LNil; key, _ = t.Next(key) {
+		n++
+	}
+	e.w.Set(n)
+	for key, _ := t.Next(glua.LNil); key != glua.LNil; key, _ = t.Next(key) {
+		e.value(key, slots+setSlots)
+	}
+}
+
+// verbatim appends text that a person reads; false if the table is none.
+func (e *encoder) verbatim(t *glua.LTable) bool {
+	inner, ok := t.RawGetString("verbatim_string").(*glua.LTable)
+	if !ok {
+		return false
+	}
+	format, ok := inner.RawGetString("format").(glua.LString)
+	text, also := inner.RawGetString("string").(glua.LString)
+	if !ok || !also {
+		return false
+	}
+	e.w.Verbatim(cutAtZero(string(format)), string(text))
+	return true
+}
+
+// double appends a float. What is no number has a sign, as C prints it.
+func (e *encoder) double(f float64) {
+	if !math.IsNaN(f) {
+		e.w.Double(f)
+		return
+	}
+	text := numberText(f)
+	if e.w.Proto == 3 {
+		e.w.Raw("," + text + "\r\n")
+	} else {
+		e.w.BulkString(text)
+	}
+}
+
+// error appends an error. counted says that it was counted already, where it
+// came from.
+func (e *encoder) error(text string, counted bool) {
+	e.failed = true
+	appendError(e.w, text)
+	e.r.Host.Failed(e.r, errorCode(text), counted)
+}
+
+// appendError appends an error whose text is the script's. Breaks before it
+// stay as blanks, as in Redis.
+func appendError(w *resp.Writer, text string) {
+	w.Raw("-" + withoutBreaks(strings.TrimRight(cutAtZero(text), "\r\n")) + "\r\n")
+}
+
+// breaks makes blanks of what would end a line.
+var breaks = strings.NewReplacer("\r", " ", "\n", " ")
+
+func withoutBreaks(s string) string { return breaks.Replace(s) }
+
+// cutAtZero is what C sees of a string.
+func cutAtZero(s string) string {
+	cut, _, _ := strings.Cut(s, "\x00")
+	return cut
+}

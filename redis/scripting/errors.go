@@ -1,0 +1,71 @@
+package scripting
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/firndb/firn/internal/lua"
+	glua "github.com/yuin/gopher-lua"
+)
+
+// ignoreField is the field of an error's table that says that the error was
+// counted where it came from.
+const ignoreField = "ignore_error_stats_update"
+
+// errorTable is an error as scripts see it. counted says that it was counted.
+func errorTable(L *glua.LState, text string, counted bool) *glua.LTable {
+	t := L.CreateTable(0, 2)
+	t.RawSetString("err", glua.LString(cutAtZero(text)))
+	if counted {
+		t.RawSetString(ignoreField, glua.LTrue)
+	}
+	return t
+}
+
+// errorIn is the text of an error reply, with a code in any case.
+func errorIn(reply []byte) string {
+	code, text, ok := strings.Cut(string(reply), " ")
+	if !ok {
+		code, text = "ERR", string(reply)
+	}
+	return code + " " + strings.Trim(text, "\r\n")
+}
+
+// errorCode is the code of an error, as statistics have it.
+func errorCode(text string) string {
+	const most = 32 // bytes that Redis looks at
+	if code, _, ok := strings.Cut(text[:min(len(text), most)], " "); ok {
+		return code
+	}
+	return "ERR"
+}
+
+// errorText is an error that a script has raised, with its code. counted says
+// that it was counted where it came from.
+func errorText(err error) (text string, counted bool) {
+	var raised *lua.Error
+	if !errors.As(err, &raised) {
+		return "ERR " + err.Error(), false
+	}
+	t, ok := raised.Value.(*glua.LTable)
+	if !ok {
+		return "ERR " + cutAtZero(raised.Error()), false
+	}
+	text, ok = textOf(t.RawGetString("err"))
+	if !ok {
+		text = "ERR unknown error"
+	}
+	return cutAtZero(text), t.RawGetString(ignoreField) == glua.LTrue
+}
+
+// replyError appends the error that a script has raised, and where.
+func replyError(r *Run, s *Script, err error) {
+	text, counted := errorText(err)
+	var raised *lua.Error
+	if errors.As(err, &raised) && raised.Source != "" {
+		text += fmt.Sprintf(" script: %s, on %s:%d.", s.SHA, raised.Source, raised.Line)
+	}
+	e := encoder{w: &r.Outer.Reply, r: r}
+	e.error(text, counted)
+}
