@@ -59,6 +59,13 @@ var bars = withTypes(map[string]bar{
 	"live/keys":   {limit: 50, aim: 10, atMost: true},
 	"live/memory": {limit: 1024, aim: 512, atMost: true},
 
+	"scripts/counter/P=1":  {limit: 0.6, aim: 1},
+	"scripts/counter/P=16": {limit: 0.3, aim: 0.6},
+	"scripts/get/P=1":      {limit: 0.7, aim: 1},
+	"scripts/limiter/P=1":  {limit: 0.5, aim: 1},
+	"scripts/beside":       {limit: 5, aim: 1, atMost: true},
+	"scripts/memory":       {limit: 64, aim: 16, atMost: true},
+
 	"memory/1":       {limit: 160, aim: 110, atMost: true},
 	"memory/10":      {limit: 450, aim: 350, atMost: true},
 	"members/set":    {limit: 60, aim: 45, atMost: true},

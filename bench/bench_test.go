@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -215,6 +216,7 @@ func TestEveryBarHasItsRow(t *testing.T) {
 	for _, name := range []string{"queue", "zadd", "del", "hget"} {
 		keys["collections/"+name] = true
 	}
+	addScriptKeys(keys)
 	for key := range bars {
 		if strings.HasPrefix(key, "throughput/") || strings.HasPrefix(key, "cpu/") {
 			barred--
@@ -224,6 +226,16 @@ func TestEveryBarHasItsRow(t *testing.T) {
 	}
 	if barred != 0 {
 		t.Errorf("throughput rows less throughput bars: got %d, want 0", barred)
+	}
+}
+
+// addScriptKeys adds the rows of scripts.
+func addScriptKeys(keys map[string]bool) {
+	keys["scripts/beside"], keys["scripts/memory"] = true, true
+	for _, load := range scriptLoads {
+		for _, pipeline := range load.pipelines {
+			keys[fmt.Sprintf("scripts/%s/P=%d", load.name, pipeline)] = true
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ var measurements = []measurement{
 	{"feed", measureFeed},
 	{"follow", measureFollow},
 	{"live", measureLive},
+	{"scripts", measureScripts},
 }
 
 func main() {

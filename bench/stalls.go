@@ -115,8 +115,14 @@ func maintainUntil(ctx context.Context, s *server, command string) error {
 	}
 }
 
-// pacedSets sends for so long and returns every request's latency.
+// pacedSets sends SETs for so long and returns every request's latency.
 func pacedSets(ctx context.Context, s *server, lasts time.Duration) ([]time.Duration, error) {
+	return pacedClients(ctx, s, lasts, func() []string { return []string{"SET", numberedKey(rand.IntN(stallBacklog)), value64} })
+}
+
+// pacedClients sends commands for so long, or until ctx ends, and returns every
+// request's latency.
+func pacedClients(ctx context.Context, s *server, lasts time.Duration, command func() []string) ([]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, lasts)
 	defer cancel()
 	var (
@@ -127,7 +133,7 @@ func pacedSets(ctx context.Context, s *server, lasts time.Duration) ([]time.Dura
 	)
 	for n := range stallClients {
 		clients.Go(func() {
-			latencies, err := pacedClient(ctx, s, n)
+			latencies, err := pacedClient(ctx, s, n, command)
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, latencies...)
@@ -138,13 +144,13 @@ func pacedSets(ctx context.Context, s *server, lasts time.Duration) ([]time.Dura
 	return all, errors.Join(failures...)
 }
 
-// pacedClient sends one SET per pause until ctx ends. A latency counts from
+// pacedClient sends one command per pause until ctx ends. A latency counts from
 // when the request was due: a server that stalls must not be spared the
 // requests that it kept from being sent.
-func pacedClient(ctx context.Context, s *server, n int) ([]time.Duration, error) {
+func pacedClient(ctx context.Context, s *server, n int, command func() []string) ([]time.Duration, error) {
 	c, err := dial(s.addr())
 	if err != nil {
-		return nil, fmt.Errorf("set on %s: %w", s.label, err)
+		return nil, fmt.Errorf("paced commands on %s: %w", s.label, err)
 	}
 	defer c.close()
 	var latencies []time.Duration
@@ -157,8 +163,8 @@ func pacedClient(ctx context.Context, s *server, n int) ([]time.Duration, error)
 			return latencies, nil
 		case <-wait.C:
 		}
-		if _, err := c.do("SET", numberedKey(rand.IntN(stallBacklog)), value64); err != nil {
-			return nil, fmt.Errorf("set on %s: %w", s.label, err)
+		if _, err := c.do(command()...); err != nil {
+			return nil, fmt.Errorf("paced commands on %s: %w", s.label, err)
 		}
 		latencies = append(latencies, time.Since(due))
 		due = due.Add(stallPause)

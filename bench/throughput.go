@@ -182,27 +182,32 @@ const runLimit = 3 * time.Minute
 // redisBenchmarkOf is redisBenchmark with so many different keys.
 func redisBenchmarkOf(ctx context.Context, s *server, r row, n, keyspace int) (load, error) {
 	test := tests[r.test]
+	command := test.command
+	if command == nil {
+		command = []string{"-t", test.name}
+	}
+	return benchmarkOf(ctx, s, test.printed, command, r.pipeline, n, keyspace)
+}
+
+// benchmarkOf runs redis-benchmark with a command, or one of its tests, of which
+// it prints the figures in a line with that name.
+func benchmarkOf(ctx context.Context, s *server, printed string, command []string, pipeline, n, keyspace int) (load, error) {
 	args := []string{
 		"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-d", "64", "-r", strconv.Itoa(keyspace),
-		"-P", strconv.Itoa(r.pipeline), "-n", strconv.Itoa(n), "--csv",
+		"-P", strconv.Itoa(pipeline), "-n", strconv.Itoa(n), "--csv",
 	}
-	args = append(args, s.benchmarkFlags...)
-	if test.command == nil {
-		args = append(args, "-t", test.name)
-	} else {
-		args = append(args, test.command...)
-	}
+	args = append(append(args, s.benchmarkFlags...), command...)
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
 	before := cpuTicks(s.pid())
 	out, err := exec.CommandContext(ctx, "redis-benchmark", args...).CombinedOutput()
 	spent := cpuTicks(s.pid()) - before
 	if err != nil {
-		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w\n%s", test.name, s.label, err, out)
+		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w\n%s", printed, s.label, err, out)
 	}
-	got, err := parseBenchmark(string(out), test.printed)
+	got, err := parseBenchmark(string(out), printed)
 	if err != nil {
-		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w", test.name, s.label, err)
+		return load{}, fmt.Errorf("redis-benchmark %s against %s: %w", printed, s.label, err)
 	}
 	got.cpu = time.Duration(spent) * tick / time.Duration(n)
 	return got, nil
