@@ -57,13 +57,14 @@ func newFollowRig(t testing.TB, memory int64) *followRig {
 	o := newOurs(t, srv)
 	r := &followRig{ours: o, clock: clock, srv: srv, store: store}
 	r.call = command.Call{View: keyspace.NewView(srv.catalog, nil), Client: o.session}
+	r.loadFollowed(t)
 	return r
 }
 
 // run is the query's reply on a snapshot.
 func (q *followed) run(snap *firn.Snapshot) (string, error) {
 	c := q.rig.call
-	c.View.DB = q.db
+	c.View.DB, q.rig.session.db = q.db, q.db // scripts run in the session's
 	c.View.Begin()
 	c.Reply = resp.Writer{Proto: 3}
 	c.Cmd, c.Args, c.R, c.Aspect = q.entry, q.args, snap, q.entry.Live.On
@@ -146,7 +147,7 @@ func TestWhateverChangesAReplyWakes(t *testing.T) {
 		t.Run(fmt.Sprintf("memory=%d", memory), func(t *testing.T) {
 			w := wakes{followRig: newFollowRig(t, memory), g: &followGrammar{Rand: seed.Fresh(t).Rand(1)}, changed: map[string]int{}}
 			for _, e := range followable(w.srv) {
-				if followQueries[e.Full] == nil {
+				if followQuery(e.Full) == nil {
 					t.Errorf("%s has no query: add one to followQueries", e.Full)
 					continue
 				}
@@ -188,7 +189,7 @@ type wakes struct {
 func (w *wakes) ask(t *testing.T, e *command.Entry, n int) {
 	t.Helper()
 	for range n {
-		text := strings.ToUpper(strings.ReplaceAll(e.Full, "|", " ")) + " " + followQueries[e.Full](w.g)
+		text := strings.ToUpper(strings.ReplaceAll(e.Full, "|", " ")) + " " + followQuery(e.Full)(w.g)
 		w.queries = append(w.queries, w.follow(t, w.g.IntN(2), text))
 	}
 }
@@ -196,7 +197,7 @@ func (w *wakes) ask(t *testing.T, e *command.Entry, n int) {
 // unchanged are the commands whose replies never changed.
 func (w *wakes) unchanged() (all []*command.Entry) {
 	for _, e := range followable(w.srv) {
-		if w.changed[e.Full] == 0 && !constantReplies[e.Full] && followQueries[e.Full] != nil {
+		if w.changed[e.Full] == 0 && !constantReplies[e.Full] && followQuery(e.Full) != nil {
 			all = append(all, e)
 		}
 	}

@@ -17,7 +17,7 @@ const liveWorkers = 4
 func newLive(srv *Server) *live.Hub {
 	return live.New(liveSource{srv.store}, live.Options{
 		Commands: srv.commands, Catalog: srv.catalog, Workers: min(runtime.GOMAXPROCS(0), liveWorkers), Now: srv.opts.Now,
-		Text: srv.liveText, Refusal: denialError,
+		Text: srv.liveText, Refusal: denialError, Scripts: srv.scripts,
 	})
 }
 

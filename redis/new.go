@@ -39,8 +39,8 @@ func New(store *firn.Store, o Options) *Server {
 		}
 		return nil, false
 	})
-	srv.live = newLive(srv)
 	srv.scripts = scripting.New(scripting.Options{Version: redisVersion})
+	srv.live = newLive(srv)
 	srv.blocked.queues = make(map[awaitedKey]*queue)
 	return srv
 }

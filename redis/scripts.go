@@ -49,27 +49,19 @@ func (h *scriptHost) End(*scripting.Run) {
 	}
 }
 
-// Errors of commands that scripts call, in Redis's words.
-const (
-	errScriptUnknown  = resp.Error("ERR Unknown Redis command called from script")
-	errScriptArity    = resp.Error("ERR Wrong number of args calling Redis command from script")
-	errScriptNot      = resp.Error("ERR This Redis command is not allowed from script")
-	errScriptReadOnly = resp.Error("ERR Write commands are not allowed from read-only scripts.")
-)
-
 // Do implements scripting.Host.
 func (h *scriptHost) Do(r *scripting.Run, words [][]byte) error {
 	s := (*Session)(h)
 	e, args, err := s.srv.commands.Resolve(words)
 	switch {
 	case e == nil:
-		return errScriptUnknown
+		return scripting.ErrUnknown
 	case err != nil:
-		return errScriptArity
+		return scripting.ErrArity
 	case e.Flags&command.NoScript != 0:
-		return errScriptNot
+		return scripting.ErrNotAllowed
 	case e.Flags&command.Writes != 0 && (r.ReadOnly || r.Outer.Tx == nil):
-		return errScriptReadOnly
+		return scripting.ErrReadOnly
 	}
 	if err := permit(s, e, args); err != nil {
 		return err
@@ -82,7 +74,7 @@ func runCalled(s *Session, r *scripting.Run, e *command.Entry, args [][]byte) er
 	c := &r.Call
 	c.Begin()
 	c.Cmd, c.Operation, c.Args, c.DB, c.Wants, c.Patience, c.Waited = e, e.Operation, args, s.db, nil, command.RepliesAtOnce, false
-	c.R, c.Tx = r.Outer.R, nil
+	c.R, c.Tx, c.Aspect = r.Outer.R, nil, e.Live.On
 	if e.Flags&command.Writes != 0 {
 		c.Tx, r.Wrote = r.Outer.Tx, true
 	}

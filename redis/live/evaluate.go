@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"time"
 
@@ -69,10 +70,19 @@ func (e *evaluator) step(s *Step, db int, snap *firn.Snapshot, out *resp.Writer)
 	c.Cmd, c.Operation, c.Args, c.DB, c.R, c.Tx, c.Wants = s.Entry, s.Entry.Operation, s.Args, db, snap, nil, nil
 	c.Aspect, c.Waited, c.Patience = s.Entry.Live.On, false, command.RepliesAtOnce
 	c.Reply = *out
+	start := len(c.Reply.Buf)
 	err := s.Entry.Run(c)
 	*out = c.Reply
+	if err == nil && len(out.Buf) > start && out.Buf[start] == '-' {
+		err = errorOf(out.Buf[start:]) // a script has returned it
+	}
 	c.Args, c.R, c.Reply.Buf = nil, nil, nil
 	return err
+}
+
+// errorOf is a reply that is an error, as one.
+func errorOf(reply []byte) error {
+	return resp.Error(bytes.TrimSuffix(reply[1:], []byte("\r\n")))
 }
 
 // InMulti implements command.Client.

@@ -46,6 +46,7 @@ import (
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/resp"
 )
 
@@ -90,6 +91,7 @@ type Options struct {
 	Catalog  *keyspace.Catalog
 	Workers  int // 1 and up
 	Now      func() time.Time
+	Scripts  *scripting.Engine // of the server whose scripts are followed
 
 	// Text is an error for a client; known is false if it belongs in the log.
 	Text func(error) (text string, known bool)

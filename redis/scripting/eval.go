@@ -46,14 +46,14 @@ func evalCommands() []command.Command {
 			Name: "EVAL_RO", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly,
 			Keys:  command.CountedKeys(2, command.Reads).Noted("We cannot tell how the keys will be used so we assume the worst, RO and ACCESS"),
 			Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
-			Live:    command.Live{Refused: command.LiveChance},
+			Live:    command.Live{What: "what the commands that it calls are woken by"},
 			Summary: "Executes a read-only server-side Lua script.",
 			Run:     func(c *command.Call) error { return eval(c, true) },
 		},
 		{
 			Name: "EVALSHA_RO", Args: "sha1 numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly,
 			Keys: command.CountedKeys(2, command.Reads), Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
-			Live:    command.Live{Refused: command.LiveChance},
+			Live:    command.Live{What: "what the commands that it calls are woken by"},
 			Summary: "Executes a read-only server-side Lua script by SHA1 digest.",
 			Run:     func(c *command.Call) error { return evalSHA(c, true) },
 		},
@@ -142,13 +142,16 @@ func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly
 	host.Begin(r)
 	defer host.End(r)
 	r.guard.Steps, r.guard.Bytes = r.Budget, e.opts.MemoryBytes()
-	r.guard.Stop = r.stop
+	r.guard.Stop, r.guard.Deadline = r.stop, r.Deadline
 	value, err := r.state.Call(fn, &r.guard, args...)
 	if r.ended != nil {
 		return r.ended
 	}
-	if errors.Is(err, lua.ErrSteps) {
+	switch {
+	case errors.Is(err, lua.ErrSteps):
 		return ErrLong
+	case errors.Is(err, lua.ErrDeadline):
+		return r.Late
 	}
 	failed := err != nil
 	if failed {

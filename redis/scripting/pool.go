@@ -2,6 +2,7 @@ package scripting
 
 import (
 	"sync"
+	"time"
 
 	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/redis/keyspace"
@@ -31,6 +32,7 @@ func (e *Engine) give(r *Run) {
 	r.Call.Client, r.Call.Cmd, r.Call.Args, r.Call.Wants = nil, nil, nil, nil
 	r.Host, r.Outer, r.ended = nil, nil, nil
 	r.ReadOnly, r.Wrote, r.Budget, r.Proto = false, false, 0, 2
+	r.Deadline, r.Late = time.Time{}, nil
 	r.guard = lua.Guard{}
 	clear(r.words)
 	if r.words = r.words[:0]; cap(r.words) > maxKeptBytes/16 {

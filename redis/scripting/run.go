@@ -1,8 +1,11 @@
 package scripting
 
 import (
+	"time"
+
 	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/resp"
 )
 
 // Host is who runs a script, as far as the script needs to know: the session,
@@ -35,6 +38,14 @@ type Host interface {
 	Log(level int, text string)
 }
 
+// Errors of commands that scripts call, in Redis's words.
+const (
+	ErrUnknown    = resp.Error("ERR Unknown Redis command called from script")
+	ErrArity      = resp.Error("ERR Wrong number of args calling Redis command from script")
+	ErrNotAllowed = resp.Error("ERR This Redis command is not allowed from script")
+	ErrReadOnly   = resp.Error("ERR Write commands are not allowed from read-only scripts.")
+)
+
 // Hosted is a command's client that can run scripts.
 type Hosted interface{ ScriptHost() Host }
 
@@ -48,6 +59,8 @@ type Run struct {
 	ReadOnly bool          // the script may not write
 	Wrote    bool          // it has called a command that writes
 	Budget   int64         // instructions that it may take; 0: any number
+	Deadline time.Time     // when it must have ended; zero: it may take its time
+	Late     error         // what it ends with then
 	Proto    int           // of the replies that the script sees
 
 	state *lua.State
