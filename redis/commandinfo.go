@@ -84,12 +84,15 @@ func replyCommand(w *resp.Writer, e *command.Entry) {
 	w.Int(int64(keys.Last))
 	w.Int(int64(keys.Step))
 	command.ReplyTexts(w, e.In.Names())
-	command.ReplyStrings(w, e.Tips)
-	w.Array(len(e.Specs))
+	w.Set(len(e.Tips))
+	for _, tip := range e.Tips {
+		w.BulkString(tip)
+	}
+	w.Set(len(e.Specs))
 	for i := range e.Specs {
 		replySpec(w, &e.Specs[i])
 	}
-	w.Array(len(e.Sub))
+	w.Set(len(e.Sub))
 	for _, sub := range e.Sub {
 		replyCommand(w, sub)
 	}

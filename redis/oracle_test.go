@@ -164,6 +164,35 @@ func TestConversationsAgreeWithRealRedis(t *testing.T) {
 	}
 }
 
+// TestConversationsAgreeInProtocol3: replies whose type is another one in RESP3
+// have Redis's type.
+func TestConversationsAgreeInProtocol3(t *testing.T) {
+	connect := startRedis(t)
+	for _, name := range conversationFiles(t) {
+		for _, s := range parseConversations(t, name) {
+			if filepath.Base(name) == "pubsub.txt" {
+				continue // what a client sends itself comes before the answer in Redis, and behind it here
+			}
+			t.Run(filepath.Base(name)+"/"+s.name, func(t *testing.T) {
+				redis, firn := connect(), newOurs(t, New(openStore(t, firn.Options{Durability: firn.None}), Options{Debug: "yes"}))
+				redis.tell(t, []byte("FLUSHALL"))
+				for _, who := range []talker{redis, firn} {
+					who.tell(t, []byte("HELLO"), []byte("3"))
+				}
+				for _, l := range s.lines {
+					if l.mode == 0 {
+						continue
+					}
+					want, got := show(redis.tell(t, l.words...), l.mode), show(firn.tell(t, l.words...), l.mode)
+					if l.mode != '!' && got != want {
+						t.Errorf("%s\n got %s\nwant %s", l.text, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
 // rewrite replaces the replies in a file by the real Redis's; where Firn
 // differs on purpose, by Firn's.
 func rewrite(t *testing.T, name string, chapters []chapter, connect func() *theirs) {

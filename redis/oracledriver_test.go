@@ -294,10 +294,14 @@ func (v value) renderElements(out *strings.Builder, indent string) {
 // sortElements puts the elements of arrays of plain values, and the pairs of
 // maps, in one order. step is 2 where arrays are really pairs.
 func (v *value) sortElements(step int) {
-	plain := true
+	plain, pairs := true, step == 2
 	for i := range v.elements {
 		v.elements[i].sortElements(step)
 		plain = plain && v.elements[i].elements == nil
+		pairs = pairs && len(v.elements[i].elements) == 2
+	}
+	if pairs && len(v.elements) > 0 {
+		plain, step = true, 1 // as RESP3 has them
 	}
 	if v.mark == '%' {
 		step = 2
