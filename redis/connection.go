@@ -26,7 +26,7 @@ var connectionCommands = []command.Command{
 		Run:     connectionHello,
 	},
 	{
-		Name: "PING", Args: "[message]", Max: 1, Flags: command.Local | command.Fast | command.PubSub,
+		Name: "PING", Args: "[message]", Max: -1, Flags: command.Local | command.Fast | command.PubSub,
 		Group: "connection", Since: "1.0.0", Complexity: "O(1)",
 		Tips:    []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Summary: "Returns the server's liveliness response.",
@@ -182,6 +182,8 @@ func connectionHello(c *command.Call) error {
 
 func connectionPing(c *command.Call) error {
 	switch {
+	case len(c.Args) > 1:
+		return command.ErrArity(c)
 	case sessionOf(c).proto == 2 && sessionOf(c).subs.Total() > 0:
 		c.Reply.Array(2)
 		c.Reply.BulkString("pong")

@@ -199,6 +199,9 @@ func replyCount(c *command.Call, sel keyspace.Selection) error {
 // zRank is ZRANK and ZREVRANK.
 func zRank(reverse bool) func(*command.Call) error {
 	return func(c *command.Call) error {
+		if len(c.Args) > 3 {
+			return command.ErrArity(c)
+		}
 		withScore := len(c.Args) > 2
 		if withScore && !command.Is(c.Args[2], "WITHSCORE") {
 			return command.ErrSyntax

@@ -123,14 +123,14 @@ var zsetCommands = []command.Command{
 		Run:     zLexCount,
 	},
 	{
-		Name: "ZRANK", Args: "key member [WITHSCORE]", Min: 2, Max: 3, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
+		Name: "ZRANK", Args: "key member [WITHSCORE]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "sorted-set", Since: "2.0.0", Complexity: "O(log n) if the set of n members is in memory, else O(n)",
 		Live:    command.Live{On: keyspace.AspectIdentity, What: "the member, and the members before it"},
 		Summary: "Returns how many members come before one, or nil if it is not there.",
 		Run:     zRank(false),
 	},
 	{
-		Name: "ZREVRANK", Args: "key member [WITHSCORE]", Min: 2, Max: 3, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
+		Name: "ZREVRANK", Args: "key member [WITHSCORE]", Min: 2, Max: -1, Flags: command.ReadOnly | command.Fast, Keys: command.FirstKey(command.Reads),
 		Group: "sorted-set", Since: "2.0.0", Complexity: "O(log n) if the set of n members is in memory, else O(n)",
 		Live:    command.Live{On: keyspace.AspectIdentity, What: "the member, and the members after it"},
 		Summary: "Returns how many members come after one, or nil if it is not there.",
