@@ -58,7 +58,7 @@ var eventScripts = map[string][]string{
 		"XGROUP CREATECONSUMER s g c", "XGROUP CREATECONSUMER s g c", "XADD s 10-1 f v", "XREADGROUP GROUP g c2 STREAMS s >", "XACK s g 10-1", "XCLAIM s g c3 0 10-1", "XAUTOCLAIM s g c4 0 0", "XGROUP SETID s g 0", "XGROUP DELCONSUMER s g c", "XGROUP DESTROY s g", "XGROUP DESTROY s g", "XLEN none", "XRANGE none - +", "XREAD STREAMS none 0",
 	},
 	"bitmap": {
-		"SETBIT b 7 1", "SETBIT b 7 1", "BITOP NOT d b", "BITOP AND d none none2", "BITFIELD b SET u8 0 5", "BITFIELD b GET u8 0", "GETBIT none 1", "BITCOUNT none", "BITPOS none 1", "PFADD h a b", "PFADD h a", "PFMERGE m h", "PFCOUNT none", "PFADD e",
+		"SETBIT b 7 1", "SETBIT b 7 1", "SET i 1", "SETBIT i 7 1", "SETBIT i 7 1", "SETBIT i 7 0", "SETBIT i 7 0", "SET i 1", "BITFIELD i SET u8 0 49", "BITFIELD i SET u8 0 49", "BITFIELD i INCRBY u8 0 0", "BITOP NOT d b", "BITOP AND d none none2", "BITFIELD b SET u8 0 5", "BITFIELD b GET u8 0", "GETBIT none 1", "BITCOUNT none", "BITPOS none 1", "PFADD h a b", "PFADD h a", "PFMERGE m h", "PFCOUNT none", "PFADD e",
 	},
 	"dump": {
 		"DUMP none", "RESTORE k 0 \"\\x00\\xc0\\x05\\n\\x00c/_f\\x83/\\xb3Q\"", "DUMP k",

@@ -168,7 +168,7 @@ func writeFields(c *command.Call, ops []fieldOp, last int64) error {
 		return err
 	}
 	value := grown(s.Key.Value, last)
-	changed := len(value) > len(s.Key.Value) || mustWriteBits(&s)
+	changed := len(value) > len(s.Key.Value)
 	c.Reply.Array(len(ops))
 	for _, op := range ops {
 		was := op.read(value)
@@ -188,10 +188,10 @@ func writeFields(c *command.Call, ops []fieldOp, last int64) error {
 		}
 		c.Reply.Int(next)
 	}
-	if !changed {
+	if !changed && !mustWriteBits(&s) {
 		return nil
 	}
-	return writeBits(c, &s, value)
+	return writeBits(c, &s, value, changed)
 }
 
 // read is the field's number; bits behind the end of the string are 0.

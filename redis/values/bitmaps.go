@@ -104,10 +104,12 @@ func grown(value []byte, offset int64) []byte {
 }
 
 // writeBits stores the string that a command has changed bits in. Like
-// Redis's it is raw from then on.
-func writeBits(c *command.Call, s *keyspace.Slot, value []byte) error {
+// Redis's it is raw from then on, and nothing is told if that is all.
+func writeBits(c *command.Call, s *keyspace.Slot, value []byte, changed bool) error {
 	err := c.WriteString(s, value, keyspace.Large, s.Key.Expires)
-	c.Notify(keyspace.EventString, "setbit", c.Args[0])
+	if changed {
+		c.Notify(keyspace.EventString, "setbit", c.Args[0])
+	}
 	return err
 }
 
@@ -131,12 +133,13 @@ func setBit(c *command.Call) error {
 	old := s.Key.Value
 	was := bitAt(old, offset)
 	c.Reply.Int(was)
-	if was == bit && offset>>3 < int64(len(old)) && !mustWriteBits(&s) {
+	changed := was != bit || offset>>3 >= int64(len(old))
+	if !changed && !mustWriteBits(&s) {
 		return nil
 	}
 	value := grown(old, offset)
 	setBitAt(value, offset, bit)
-	return writeBits(c, &s, value)
+	return writeBits(c, &s, value, changed)
 }
 
 func getBit(c *command.Call) error {
