@@ -3,8 +3,8 @@ package lua
 import (
 	glua "github.com/yuin/gopher-lua"
 
+	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/bit"
-	"github.com/firndb/firn/internal/lua/cjson"
 	"github.com/firndb/firn/internal/lua/cmsgpack"
 	"github.com/firndb/firn/internal/lua/structs"
 )
@@ -22,10 +22,10 @@ func (s *State) openLibraries() {
 		s.globals.RawSetString(name, glua.LNil)
 	}
 	s.globals.RawSetString("_VERSION", glua.LString("Lua 5.1"))
-	s.globals.RawSetString("bit", bit.Open(s.l))
-	s.globals.RawSetString("cjson", cjson.Open(s.l))
-	s.globals.RawSetString("cmsgpack", cmsgpack.Open(s.l))
-	s.globals.RawSetString("struct", structs.Open(s.l))
+	s.globals.RawSetString("bit", arg.OpenGopher(s.l, bit.Library()))
+	s.globals.RawSetString("cjson", arg.OpenGopher(s.l, s.json.Library()))
+	s.globals.RawSetString("cmsgpack", arg.OpenGopher(s.l, cmsgpack.Library()))
+	s.globals.RawSetString("struct", arg.OpenGopher(s.l, structs.Library()))
 	s.replace("pairs", s.pairs)
 	s.replace("next", s.next)
 	s.replace("rawget", s.rawget)

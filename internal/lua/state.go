@@ -25,6 +25,7 @@ type State struct {
 	globals *glua.LTable // what the names stand for; behind the protection
 	env     *glua.LTable // what scripts see of it
 	behind  map[*glua.LTable]*glua.LTable
+	json    *cjson.State
 }
 
 // Error is an error that a program raised.
@@ -57,7 +58,7 @@ const (
 func New(open func(s *State)) *State {
 	l := glua.NewState(glua.Options{CallStackSize: maxCalls, RegistrySize: registryMin, RegistryMaxSize: registryMax,
 		RegistryGrowStep: registryStep, SkipOpenLibs: true, MinimizeStackMemory: true})
-	s := &State{l: l, globals: l.G.Global, behind: map[*glua.LTable]*glua.LTable{}}
+	s := &State{l: l, globals: l.G.Global, behind: map[*glua.LTable]*glua.LTable{}, json: cjson.New()}
 	s.openLibraries()
 	if open != nil {
 		open(s)
@@ -82,7 +83,7 @@ func (s *State) SetGlobal(name string, v glua.LValue) { s.globals.RawSetString(n
 // Call calls a function and returns its first result.
 func (s *State) Call(fn *glua.LFunction, g *Guard, args ...glua.LValue) (glua.LValue, error) {
 	s.meter.reset(g)
-	cjson.Reset(s.l) // one program's options are not the next one's
+	s.json.Reset() // one program's options are not the next one's
 	s.l.SetContext(&s.meter)
 	s.l.Push(fn)
 	for _, arg := range args {

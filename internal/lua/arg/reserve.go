@@ -1,27 +1,16 @@
 package arg
 
-import glua "github.com/yuin/gopher-lua"
-
 // MaxBytes is how many bytes one call of a library takes at most, also in a
 // state without a meter: a string of Redis cannot be longer.
 const MaxBytes = 512 << 20
 
-// Meter is what the context of a state may implement to bound its memory.
-// Charge is told that a library is about to take bytes, and raises an error of
-// its own when that is too much. What is freed again is not told.
-type Meter interface {
-	Charge(L *glua.LState, bytes int)
-}
-
 // Reserve asks for bytes before a library takes them. It raises an error, and
 // does not return, when the script may not have as many.
-func Reserve(L *glua.LState, bytes int) {
+func Reserve(c Call, bytes int) {
 	if bytes > MaxBytes {
-		RaiseBare(L, "not enough memory")
+		c.Raise("not enough memory")
 	}
-	if meter, ok := L.Context().(Meter); ok {
-		meter.Charge(L, bytes)
-	}
+	c.Charge(bytes)
 }
 
 // Allowance is what one call of a library takes bit by bit. It keeps the meter
@@ -42,15 +31,15 @@ const (
 )
 
 // Take is Reserve for a part of the whole.
-func (a *Allowance) Take(L *glua.LState, bytes int) {
+func (a *Allowance) Take(c Call, bytes int) {
 	a.taken += bytes
 	if a.taken <= max(a.reserved, freeBytes) {
 		return
 	}
 	if a.taken > MaxBytes {
-		RaiseBare(L, "not enough memory")
+		c.Raise("not enough memory")
 	}
 	step := max(a.taken-a.reserved, allowanceStep)
-	Reserve(L, step)
+	Reserve(c, step)
 	a.reserved += step
 }

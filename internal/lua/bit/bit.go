@@ -14,9 +14,9 @@ import (
 	"github.com/firndb/firn/internal/lua/arg"
 )
 
-// Open returns the library's table.
-func Open(L *glua.LState) *glua.LTable {
-	return L.SetFuncs(L.NewTable(), map[string]glua.LGFunction{
+// Library returns what the library publishes.
+func Library() arg.Library {
+	return arg.Library{Functions: map[string]arg.Function{
 		"tobit":   unary(func(b uint32) uint32 { return b }),
 		"bnot":    unary(func(b uint32) uint32 { return ^b }),
 		"bswap":   unary(bits.ReverseBytes32),
@@ -29,7 +29,7 @@ func Open(L *glua.LState) *glua.LTable {
 		"rol":     shift(bits.RotateLeft32),
 		"ror":     shift(func(b uint32, n int) uint32 { return bits.RotateLeft32(b, -n) }),
 		"tohex":   toHex,
-	})
+	}}
 }
 
 // normal moves the integer of a number into its lowest bits.
@@ -37,41 +37,41 @@ const normal = 1<<52 + 1<<51
 
 // operand returns argument n as 32 bits. What is neither a number nor can be
 // converted to one is an error.
-func operand(L *glua.LState, n int) uint32 {
-	f, ok := arg.ToNumber(L.Get(n))
+func operand(c arg.Call, n int) uint32 {
+	f, ok := arg.ToNumber(c.Arg(n))
 	if !ok {
-		arg.TypeError(L, n, "number")
+		arg.TypeError(c, n, "number")
 	}
 	return uint32(math.Float64bits(f + normal))
 }
 
-func push(L *glua.LState, b uint32) int {
-	L.Push(glua.LNumber(int32(b)))
+func push(c arg.Call, b uint32) int {
+	c.Push(glua.LNumber(int32(b)))
 	return 1
 }
 
-func unary(op func(uint32) uint32) glua.LGFunction {
-	return func(L *glua.LState) int {
-		return push(L, op(operand(L, 1)))
+func unary(op func(uint32) uint32) arg.Function {
+	return func(c arg.Call) int {
+		return push(c, op(operand(c, 1)))
 	}
 }
 
 // fold applies op to all arguments. They are read from the last one down, which
 // tells which of several wrong ones an error names.
-func fold(op func(a, b uint32) uint32) glua.LGFunction {
-	return func(L *glua.LState) int {
-		b := operand(L, 1)
-		for n := L.GetTop(); n > 1; n-- {
-			b = op(b, operand(L, n))
+func fold(op func(a, b uint32) uint32) arg.Function {
+	return func(c arg.Call) int {
+		b := operand(c, 1)
+		for n := c.Top(); n > 1; n-- {
+			b = op(b, operand(c, n))
 		}
-		return push(L, b)
+		return push(c, b)
 	}
 }
 
-func shift(op func(b uint32, n int) uint32) glua.LGFunction {
-	return func(L *glua.LState) int {
-		b := operand(L, 1)
-		return push(L, op(b, int(operand(L, 2)&31)))
+func shift(op func(b uint32, n int) uint32) arg.Function {
+	return func(c arg.Call) int {
+		b := operand(c, 1)
+		return push(c, op(b, int(operand(c, 2)&31)))
 	}
 }
 
@@ -80,11 +80,11 @@ const maxHex = 8
 
 // toHex returns the lowest digits of its argument, in capitals when the number
 // of digits is negative.
-func toHex(L *glua.LState) int {
-	b := operand(L, 1)
+func toHex(c arg.Call) int {
+	b := operand(c, 1)
 	digits, n := "0123456789abcdef", int64(maxHex)
-	if L.GetTop() >= 2 {
-		n = int64(int32(operand(L, 2)))
+	if c.Top() >= 2 {
+		n = int64(int32(operand(c, 2)))
 	}
 	if n < 0 {
 		digits, n = "0123456789ABCDEF", -n
@@ -95,6 +95,6 @@ func toHex(L *glua.LState) int {
 		text[i] = digits[b&15]
 		b >>= 4
 	}
-	L.Push(glua.LString(text[:n]))
+	c.Push(glua.LString(text[:n]))
 	return 1
 }

@@ -20,7 +20,7 @@ var operands = strings.Fields(`0 1 -1 2 31 32 33 0.5 1.5 2.5 -0.5 -1.5 255 256 6
 	-2147483649 4294967295 4294967296 4294967297 1e10 1e15 4503599627370496 6755399441055744 9007199254740993 -9007199254740993
 	1e16 1e100 -1e100 1/0 -1/0 0/0 '1' '0x10' '' 'x' '\t7\n' nil true {} type`)
 
-func library() luatest.Library { return luatest.Library{Name: "bit", Open: bit.Open} }
+func library() luatest.Library { return luatest.Library{Name: "bit", Library: bit.Library()} }
 
 func TestEveryOperandGivesWhatRedisGives(t *testing.T) {
 	pair := luatest.NewPair(t, library())

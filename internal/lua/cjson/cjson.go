@@ -1,66 +1,64 @@
 // Package cjson is Lua's library of JSON as Redis ships it.
 //
-// [Open] makes the library's table. Its options belong to the state, as in
-// Redis, but [Reset] sets them back, so that one script does not change what
-// the next one gets.
+// [New] makes the library with its options. They belong to the state, as in
+// Redis, but [State.Reset] sets them back, so that one script does not change
+// what the next one gets.
 //
 // The members of an object are written in the order in which next gives them.
 // What is bounded: the depth, as in Redis and by its stack, and the bytes
-// written, by the state's meter.
+// written, by the state's memory.
 package cjson
 
 import (
 	"math"
 
 	glua "github.com/yuin/gopher-lua"
+
+	"github.com/firndb/firn/internal/lua/arg"
 )
 
 // Null is cjson.null, which stands for JSON's null where nil cannot be. It is
 // the same in all states, and nothing may change it.
 var Null = &glua.LUserData{Metatable: glua.LNil}
 
-// registered is the name under which a state's registry has the options of the
-// library's own table.
-const registered = "cjson options"
+// State is the library of one state of Lua. One goroutine uses it.
+type State struct{ options }
 
-// Open returns the library's table.
-func Open(L *glua.LState) *glua.LTable {
-	o := new(options)
-	registry(L).RawSetString(registered, &glua.LUserData{Value: o, Metatable: glua.LNil})
-	return newTable(L, o)
-}
+// New returns the library with its default options.
+func New() *State { return &State{options: defaults} }
 
-// Reset gives the options of the table that Open made their defaults again.
-func Reset(L *glua.LState) {
-	if kept, ok := registry(L).RawGetString(registered).(*glua.LUserData); ok {
-		*kept.Value.(*options) = defaults
+// Reset gives the options their defaults again.
+func (s *State) Reset() { s.options = defaults }
+
+// Library returns what the library publishes.
+func (s *State) Library() arg.Library {
+	return arg.Library{
+		Functions: map[string]arg.Function{
+			"encode":                  s.encode,
+			"decode":                  s.decode,
+			"encode_sparse_array":     s.sparseArray,
+			"encode_max_depth":        oneInteger(&s.encodeMaxDepth, 1, math.MaxInt32),
+			"decode_max_depth":        oneInteger(&s.decodeMaxDepth, 1, math.MaxInt32),
+			"encode_number_precision": oneInteger(&s.precision, 1, defaults.precision),
+			"encode_keep_buffer":      oneChoice(&s.keepBuffer, switches),
+			"encode_invalid_numbers":  oneChoice(&s.encodeInvalid, []string{"off", "on", "null"}),
+			"decode_invalid_numbers":  oneChoice(&s.decodeInvalid, switches),
+			"new":                     another,
+		},
+		Values: map[string]glua.LValue{
+			"null":     Null,
+			"_NAME":    glua.LString("cjson"),
+			"_VERSION": glua.LString("2.1.0"),
+		},
 	}
 }
 
-func registry(L *glua.LState) *glua.LTable {
-	return L.Get(glua.RegistryIndex).(*glua.LTable)
-}
+// anotherBytes is about what another library takes.
+const anotherBytes = 4 << 10
 
-// newTable returns a table of the library with default options.
-func newTable(L *glua.LState, o *options) *glua.LTable {
-	*o = defaults
-	t := L.SetFuncs(L.NewTable(), map[string]glua.LGFunction{
-		"encode":                  func(L *glua.LState) int { return encode(L, o) },
-		"decode":                  func(L *glua.LState) int { return decode(L, o) },
-		"encode_sparse_array":     o.sparseArray,
-		"encode_max_depth":        oneInteger(&o.encodeMaxDepth, 1, math.MaxInt32),
-		"decode_max_depth":        oneInteger(&o.decodeMaxDepth, 1, math.MaxInt32),
-		"encode_number_precision": oneInteger(&o.precision, 1, defaults.precision),
-		"encode_keep_buffer":      oneChoice(&o.keepBuffer, switches),
-		"encode_invalid_numbers":  oneChoice(&o.encodeInvalid, []string{"off", "on", "null"}),
-		"decode_invalid_numbers":  oneChoice(&o.decodeInvalid, switches),
-		"new": func(L *glua.LState) int {
-			L.Push(newTable(L, new(options)))
-			return 1
-		},
-	})
-	t.RawSetString("null", Null)
-	t.RawSetString("_NAME", glua.LString("cjson"))
-	t.RawSetString("_VERSION", glua.LString("2.1.0"))
-	return t
+// another returns the library with options of its own.
+func another(c arg.Call) int {
+	arg.Reserve(c, anotherBytes)
+	c.Push(arg.Open(c, New().Library()))
+	return 1
 }

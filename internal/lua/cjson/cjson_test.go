@@ -16,7 +16,7 @@ import (
 // Tables with several names have no order that scripts may rely on, so they are
 // read back and not compared as text.
 
-func library() luatest.Library { return luatest.Library{Name: "cjson", Open: cjson.Open} }
+func library() luatest.Library { return luatest.Library{Name: "cjson", Library: cjson.New().Library()} }
 
 func TestValuesAreWrittenAsByRedis(t *testing.T) {
 	pair := luatest.NewPair(t, library())

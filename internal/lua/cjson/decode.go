@@ -10,7 +10,7 @@ import (
 type decoder struct {
 	scanner
 	*options
-	L         *glua.LState
+	c         arg.Call
 	allowance arg.Allowance
 	depth     int // of tables that are being read
 	slots     int // of Redis's stack: one for an array, two for an object
@@ -22,34 +22,34 @@ const (
 	objectSlots = 3
 )
 
-func decode(L *glua.LState, o *options) int {
-	arg.Check(L, L.GetTop() == 1, 1, "expected 1 argument")
-	data := arg.String(L, 1)
+func (o *options) decode(c arg.Call) int {
+	arg.Check(c, c.Top() == 1, 1, "expected 1 argument")
+	data := arg.String(c, 1)
 	if len(data) >= 2 && (data[0] == 0 || data[1] == 0) {
-		arg.Raise(L, "JSON parser does not support UTF-16 or UTF-32")
+		arg.Raise(c, "JSON parser does not support UTF-16 or UTF-32")
 	}
 	d := decoder{
 		scanner: scanner{data: data, invalid: o.decodeInvalid != 0},
 		options: o,
-		L:       L,
+		c:       c,
 		slots:   1,
 	}
 	v := d.value(d.next())
 	if t := d.next(); t.kind != end {
 		d.unexpected("the end", t)
 	}
-	L.Push(v)
+	c.Push(v)
 	return 1
 }
 
 // unexpected raises the error that something else was expected than t.
 func (d *decoder) unexpected(expected string, t token) {
-	arg.Raise(d.L, "Expected %s but found %s at character %d", expected, t.kind, t.index+1)
+	arg.Raise(d.c, "Expected %s but found %s at character %d", expected, t.kind, t.index+1)
 }
 
 // value returns the value that begins with t.
 func (d *decoder) value(t token) glua.LValue {
-	d.allowance.Take(d.L, elementBytes)
+	d.allowance.Take(d.c, elementBytes)
 	switch t.kind {
 	case text:
 		return glua.LString(t.text)
@@ -81,14 +81,14 @@ const (
 func (d *decoder) descend(need, takes, bytes int) {
 	d.depth++
 	if d.depth > d.decodeMaxDepth || d.slots+need > arg.StackSlots {
-		arg.Raise(d.L, "Found too many nested data structures (%d) at character %d", d.depth, d.pos)
+		arg.Raise(d.c, "Found too many nested data structures (%d) at character %d", d.depth, d.pos)
 	}
 	d.slots += takes
-	d.allowance.Take(d.L, bytes)
+	d.allowance.Take(d.c, bytes)
 }
 
 // ascend ends a table.
-func (d *decoder) ascend(table *glua.LTable, takes int) glua.LValue {
+func (d *decoder) ascend(table arg.Table, takes int) glua.LValue {
 	d.depth--
 	d.slots -= takes
 	return table
@@ -97,13 +97,13 @@ func (d *decoder) ascend(table *glua.LTable, takes int) glua.LValue {
 // array reads what follows an opening bracket.
 func (d *decoder) array() glua.LValue {
 	d.descend(arraySlots, 1, arrayBytes)
-	table := d.L.CreateTable(1, 0)
+	table := d.c.NewTable(1, 0)
 	t := d.next()
 	if t.kind == arrayEnd {
 		return d.ascend(table, 1)
 	}
-	for {
-		table.Append(d.value(t))
+	for i := 1; ; i++ {
+		table.Set(glua.LNumber(i), d.value(t))
 		t = d.next()
 		if t.kind == arrayEnd {
 			return d.ascend(table, 1)
@@ -118,7 +118,7 @@ func (d *decoder) array() glua.LValue {
 // object reads what follows an opening brace.
 func (d *decoder) object() glua.LValue {
 	d.descend(objectSlots, 2, objectBytes)
-	table := d.L.CreateTable(0, 1)
+	table := d.c.NewTable(0, 1)
 	t := d.next()
 	if t.kind == objectEnd {
 		return d.ascend(table, 2)
@@ -128,11 +128,11 @@ func (d *decoder) object() glua.LValue {
 			d.unexpected("object key string", t)
 		}
 		key := t.text
-		d.allowance.Take(d.L, memberBytes)
+		d.allowance.Take(d.c, memberBytes)
 		if t = d.next(); t.kind != colon {
 			d.unexpected("colon", t)
 		}
-		table.RawSetString(key, d.value(d.next()))
+		table.Set(glua.LString(key), d.value(d.next()))
 		t = d.next()
 		if t.kind == objectEnd {
 			return d.ascend(table, 2)

@@ -12,7 +12,7 @@ import (
 // encoder writes one value.
 type encoder struct {
 	*options
-	L         *glua.LState
+	c         arg.Call
 	out       []byte
 	allowance arg.Allowance
 	depth     int // of tables that are being written
@@ -22,17 +22,17 @@ type encoder struct {
 // encodeSlots is what a table needs of Redis's stack before it is written.
 const encodeSlots = 3
 
-func encode(L *glua.LState, o *options) int {
-	arg.Check(L, L.GetTop() == 1, 1, "expected 1 argument")
-	e := encoder{options: o, L: L, slots: 1}
-	e.value(L.Get(1))
-	L.Push(glua.LString(e.out))
+func (o *options) encode(c arg.Call) int {
+	arg.Check(c, c.Top() == 1, 1, "expected 1 argument")
+	e := encoder{options: o, c: c, slots: 1}
+	e.value(c.Arg(1))
+	c.Push(glua.LString(e.out))
 	return 1
 }
 
 // refuse raises the error that a value cannot be written.
 func (e *encoder) refuse(v glua.LValue, reason string) {
-	arg.Raise(e.L, "Cannot serialise %s: %s", v.Type(), reason)
+	arg.Raise(e.c, "Cannot serialise %s: %s", v.Type(), reason)
 }
 
 // scalarBytes is about what a value takes that is no string, with what
@@ -40,7 +40,7 @@ func (e *encoder) refuse(v glua.LValue, reason string) {
 const scalarBytes = 8
 
 func (e *encoder) value(v glua.LValue) {
-	e.allowance.Take(e.L, scalarBytes)
+	e.allowance.Take(e.c, scalarBytes)
 	switch v := v.(type) {
 	case glua.LString:
 		e.text(string(v))
@@ -52,11 +52,13 @@ func (e *encoder) value(v glua.LValue) {
 		} else {
 			e.out = append(e.out, "false"...)
 		}
-	case *glua.LTable:
-		e.table(v)
 	case *glua.LNilType:
 		e.out = append(e.out, "null"...)
 	default:
+		if t, ok := e.c.Table(v); ok {
+			e.table(t)
+			return
+		}
 		if v != Null {
 			e.refuse(v, "type not supported")
 		}
@@ -88,7 +90,7 @@ const hexDigits = "0123456789abcdef"
 
 // text writes a string. Bytes that are not ASCII are written as they are.
 func (e *encoder) text(s string) {
-	e.allowance.Take(e.L, len(s))
+	e.allowance.Take(e.c, len(s))
 	e.out = append(e.out, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {
@@ -98,7 +100,7 @@ func (e *encoder) text(s string) {
 		}
 		e.out = append(append(e.out, s[start:i]...), '\\')
 		e.out = escape(e.out, c)
-		e.allowance.Take(e.L, escapeBytes)
+		e.allowance.Take(e.c, escapeBytes)
 		start = i + 1
 	}
 	e.out = append(append(e.out, s[start:]...), '"')
@@ -124,10 +126,10 @@ func escape(out []byte, c byte) []byte {
 }
 
 // table writes an array if there is a greatest index, and an object otherwise.
-func (e *encoder) table(t *glua.LTable) {
+func (e *encoder) table(t arg.Table) {
 	e.depth++
 	if e.depth > e.encodeMaxDepth || e.slots+encodeSlots > arg.StackSlots {
-		arg.Raise(e.L, "Cannot serialise, excessive nesting (%d)", e.depth)
+		arg.Raise(e.c, "Cannot serialise, excessive nesting (%d)", e.depth)
 	}
 	if n := e.arrayLength(t); n > 0 {
 		e.slots++
@@ -144,9 +146,9 @@ func (e *encoder) table(t *glua.LTable) {
 // arrayLength returns the greatest index of a table that has only indexes, and
 // -1 for another one. An index of more than 32 bits is none: in Redis it
 // overflows, and what it does then depends on the order of the table.
-func (e *encoder) arrayLength(t *glua.LTable) int32 {
+func (e *encoder) arrayLength(t arg.Table) int32 {
 	var greatest, items int32
-	for k, _ := t.Next(glua.LNil); k != glua.LNil; k, _ = t.Next(k) {
+	for k := range t.Walk {
 		f, ok := k.(glua.LNumber)
 		if !ok || f < 1 || f > math.MaxInt32 || math.Floor(float64(f)) != float64(f) {
 			return -1
@@ -163,21 +165,21 @@ func (e *encoder) arrayLength(t *glua.LTable) int32 {
 	return greatest
 }
 
-func (e *encoder) array(t *glua.LTable, n int32) {
+func (e *encoder) array(t arg.Table, n int32) {
 	e.out = append(e.out, '[')
 	for i := range int(n) {
 		if i > 0 {
 			e.out = append(e.out, ',')
 		}
-		e.value(t.RawGet(glua.LNumber(i + 1)))
+		e.value(t.Index(i + 1))
 	}
 	e.out = append(e.out, ']')
 }
 
-func (e *encoder) object(t *glua.LTable) {
+func (e *encoder) object(t arg.Table) {
 	e.out = append(e.out, '{')
 	first := true
-	for k, v := t.Next(glua.LNil); k != glua.LNil; k, v = t.Next(k) {
+	for k, v := range t.Walk {
 		if !first {
 			e.out = append(e.out, ',')
 		}

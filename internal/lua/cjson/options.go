@@ -45,18 +45,16 @@ var defaults = options{
 // switches are the values of an option that is a boolean.
 var switches = []string{"off", "on"}
 
-// exactly raises an error when there are more arguments, and makes those that
-// are missing nil.
-func exactly(L *glua.LState, n int) {
-	arg.Check(L, L.GetTop() <= n, n+1, "found too many arguments")
-	L.SetTop(n)
+// atMost raises an error when there are more arguments.
+func atMost(c arg.Call, n int) {
+	arg.Check(c, c.Top() <= n, n+1, "found too many arguments")
 }
 
 // choice sets an option to argument n, if there is one: false is the first of
 // the names, true the second, and both are shown as booleans. It pushes what
 // the option is now.
-func choice(L *glua.LState, n int, setting *int, names []string) {
-	switch v := L.Get(n).(type) {
+func choice(c arg.Call, n int, setting *int, names []string) {
+	switch v := c.Arg(n).(type) {
 	case *glua.LNilType:
 	case glua.LBool:
 		*setting = 0
@@ -64,66 +62,66 @@ func choice(L *glua.LState, n int, setting *int, names []string) {
 			*setting = 1
 		}
 	default:
-		*setting = named(L, n, names)
+		*setting = named(c, n, names)
 	}
 	switch *setting {
 	case 0:
-		L.Push(glua.LFalse)
+		c.Push(glua.LFalse)
 	case 1:
-		L.Push(glua.LTrue)
+		c.Push(glua.LTrue)
 	default:
-		L.Push(glua.LString(names[*setting]))
+		c.Push(glua.LString(names[*setting]))
 	}
 }
 
 // named returns which of the names argument n is.
-func named(L *glua.LState, n int, names []string) int {
-	text, _, _ := strings.Cut(arg.String(L, n), "\x00")
+func named(c arg.Call, n int, names []string) int {
+	text, _, _ := strings.Cut(arg.String(c, n), "\x00")
 	for i, name := range names {
 		if text == name {
 			return i
 		}
 	}
-	arg.Error(L, n, "invalid option '"+text+"'")
+	arg.Error(c, n, "invalid option '"+text+"'")
 	return 0
 }
 
 // integer sets an option to argument n, if there is one, and pushes what it is
 // now. An error names argument 1 whichever it is, as in Redis.
-func integer(L *glua.LState, n int, setting *int, least, most int) {
-	if L.Get(n) != glua.LNil {
-		v := int(int32(arg.Integer(L, n)))
+func integer(c arg.Call, n int, setting *int, least, most int) {
+	if c.Arg(n) != glua.LNil {
+		v := int(int32(arg.Integer(c, n)))
 		if v < least || v > most {
-			arg.Error(L, 1, fmt.Sprintf("expected integer between %d and %d", least, most))
+			arg.Error(c, 1, fmt.Sprintf("expected integer between %d and %d", least, most))
 		}
 		*setting = v
 	}
-	L.Push(glua.LNumber(*setting))
+	c.Push(glua.LNumber(*setting))
 }
 
 // oneChoice is a function that sets one option by name.
-func oneChoice(setting *int, names []string) glua.LGFunction {
-	return func(L *glua.LState) int {
-		exactly(L, 1)
-		choice(L, 1, setting, names)
+func oneChoice(setting *int, names []string) arg.Function {
+	return func(c arg.Call) int {
+		atMost(c, 1)
+		choice(c, 1, setting, names)
 		return 1
 	}
 }
 
 // oneInteger is a function that sets one option to an integer.
-func oneInteger(setting *int, least, most int) glua.LGFunction {
-	return func(L *glua.LState) int {
-		exactly(L, 1)
-		integer(L, 1, setting, least, most)
+func oneInteger(setting *int, least, most int) arg.Function {
+	return func(c arg.Call) int {
+		atMost(c, 1)
+		integer(c, 1, setting, least, most)
 		return 1
 	}
 }
 
 // sparseArray sets the three options of sparse arrays.
-func (o *options) sparseArray(L *glua.LState) int {
-	exactly(L, 3)
-	choice(L, 1, &o.sparseConvert, switches)
-	integer(L, 2, &o.sparseRatio, 0, math.MaxInt32)
-	integer(L, 3, &o.sparseSafe, 0, math.MaxInt32)
+func (o *options) sparseArray(c arg.Call) int {
+	atMost(c, 3)
+	choice(c, 1, &o.sparseConvert, switches)
+	integer(c, 2, &o.sparseRatio, 0, math.MaxInt32)
+	integer(c, 3, &o.sparseSafe, 0, math.MaxInt32)
 	return 3
 }

@@ -9,19 +9,26 @@
 // is nested too deeply becomes nil, and so does what MessagePack does not have.
 package cmsgpack
 
-import glua "github.com/yuin/gopher-lua"
+import (
+	glua "github.com/yuin/gopher-lua"
 
-// Open returns the library's table.
-func Open(L *glua.LState) *glua.LTable {
-	t := L.SetFuncs(L.NewTable(), map[string]glua.LGFunction{
-		"pack":         pack,
-		"unpack":       unpack,
-		"unpack_one":   unpackOne,
-		"unpack_limit": unpackLimit,
-	})
-	t.RawSetString("_NAME", glua.LString("cmsgpack"))
-	t.RawSetString("_VERSION", glua.LString("lua-cmsgpack 0.4.0"))
-	t.RawSetString("_COPYRIGHT", glua.LString("Copyright (C) 2012, Salvatore Sanfilippo"))
-	t.RawSetString("_DESCRIPTION", glua.LString("MessagePack C implementation for Lua"))
-	return t
+	"github.com/firndb/firn/internal/lua/arg"
+)
+
+// Library returns what the library publishes.
+func Library() arg.Library {
+	return arg.Library{
+		Functions: map[string]arg.Function{
+			"pack":         pack,
+			"unpack":       unpack,
+			"unpack_one":   unpackOne,
+			"unpack_limit": unpackLimit,
+		},
+		Values: map[string]glua.LValue{
+			"_NAME":        glua.LString("cmsgpack"),
+			"_VERSION":     glua.LString("lua-cmsgpack 0.4.0"),
+			"_COPYRIGHT":   glua.LString("Copyright (C) 2012, Salvatore Sanfilippo"),
+			"_DESCRIPTION": glua.LString("MessagePack C implementation for Lua"),
+		},
+	}
 }

@@ -17,7 +17,7 @@ import (
 // they are read back and not compared as bytes.
 
 func library() luatest.Library {
-	return luatest.Library{Name: "cmsgpack", Open: cmsgpack.Open}
+	return luatest.Library{Name: "cmsgpack", Library: cmsgpack.Library()}
 }
 
 func TestValuesAreWrittenAsByRedis(t *testing.T) {

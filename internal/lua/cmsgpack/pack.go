@@ -16,7 +16,7 @@ const maxNesting = 16
 
 // packer writes values one after the other.
 type packer struct {
-	L         *glua.LState
+	c         arg.Call
 	encoder   *msgpack.Encoder
 	out       output
 	allowance arg.Allowance
@@ -36,15 +36,15 @@ func (o *output) WriteByte(b byte) error {
 }
 
 // pack returns its arguments, one after the other.
-func pack(L *glua.LState) int {
-	arg.Check(L, L.GetTop() > 0, 0, "MessagePack pack needs input.")
-	p := packer{L: L, encoder: msgpack.GetEncoder()}
+func pack(c arg.Call) int {
+	arg.Check(c, c.Top() > 0, 0, "MessagePack pack needs input.")
+	p := packer{c: c, encoder: msgpack.GetEncoder()}
 	p.encoder.Reset(&p.out)
-	for n := 1; n <= L.GetTop(); n++ {
-		p.value(L.Get(n), 0)
+	for n := 1; n <= c.Top(); n++ {
+		p.value(c.Arg(n), 0)
 	}
 	msgpack.PutEncoder(p.encoder)
-	L.Push(glua.LString(p.out))
+	c.Push(glua.LString(p.out))
 	return 1
 }
 
@@ -54,24 +54,22 @@ const headerBytes = 9
 
 // value writes one value, which lies in so many tables.
 func (p *packer) value(v glua.LValue, level int) {
-	p.allowance.Take(p.L, headerBytes)
+	p.allowance.Take(p.c, headerBytes)
 	var err error
 	switch v := v.(type) {
 	case glua.LString:
-		p.allowance.Take(p.L, len(v))
+		p.allowance.Take(p.c, len(v))
 		err = p.encoder.EncodeString(string(v))
 	case glua.LNumber:
 		err = p.number(float64(v))
 	case glua.LBool:
 		err = p.encoder.EncodeBool(bool(v))
-	case *glua.LTable:
-		if level == maxNesting {
-			err = p.encoder.EncodeNil()
-		} else {
-			p.table(v, level)
-		}
 	default:
-		err = p.encoder.EncodeNil()
+		if t, ok := p.c.Table(v); ok && level < maxNesting {
+			p.table(t, level)
+		} else {
+			err = p.encoder.EncodeNil()
+		}
 	}
 	invariant.Check(err == nil, "memory cannot be written: %v", err)
 }
@@ -88,19 +86,19 @@ func (p *packer) number(f float64) error {
 }
 
 // table writes an array or a map.
-func (p *packer) table(t *glua.LTable, level int) {
+func (p *packer) table(t arg.Table, level int) {
 	members, isArray := count(t)
 	if isArray {
 		err := p.encoder.EncodeArrayLen(members)
 		invariant.Check(err == nil, "memory cannot be written: %v", err)
 		for i := range members {
-			p.value(t.RawGet(glua.LNumber(i+1)), level+1)
+			p.value(t.Index(i+1), level+1)
 		}
 		return
 	}
 	err := p.encoder.EncodeMapLen(members)
 	invariant.Check(err == nil, "memory cannot be written: %v", err)
-	for k, v := t.Next(glua.LNil); k != glua.LNil; k, v = t.Next(k) {
+	for k, v := range t.Walk {
 		p.value(k, level+1)
 		p.value(v, level+1)
 	}
@@ -108,9 +106,9 @@ func (p *packer) table(t *glua.LTable, level int) {
 
 // count returns how many members a table has, and whether their keys are the
 // numbers from 1 on.
-func count(t *glua.LTable) (members int, isArray bool) {
+func count(t arg.Table) (members int, isArray bool) {
 	greatest, isArray := 0.0, true
-	for k, _ := t.Next(glua.LNil); k != glua.LNil; k, _ = t.Next(k) {
+	for k := range t.Walk {
 		f, ok := k.(glua.LNumber)
 		isArray = isArray && ok && f > 0 && f <= math.MaxInt32 && math.Trunc(float64(f)) == float64(f)
 		greatest = max(greatest, float64(f))

@@ -11,45 +11,45 @@ import (
 
 // unpacker reads values one after the other.
 type unpacker struct {
-	L         *glua.LState
+	c         arg.Call
 	in        string // what is left
 	allowance arg.Allowance
 	slots     int // of Redis's stack
 }
 
-func unpack(L *glua.LState) int {
-	return unpackFull(L, L.GetTop(), 0, 0)
+func unpack(c arg.Call) int {
+	return unpackFull(c, c.Top(), 0, 0)
 }
 
 // unpackOne reads one value at an offset.
-func unpackOne(L *glua.LState) int {
-	offset := arg.OptInteger(L, 2, 0)
-	return unpackFull(L, 1, 1, offset)
+func unpackOne(c arg.Call) int {
+	offset := arg.OptInteger(c, 2, 0)
+	return unpackFull(c, 1, 1, offset)
 }
 
 // unpackLimit reads some values at an offset.
-func unpackLimit(L *glua.LState) int {
-	limit := arg.Integer(L, 2)
-	offset := arg.OptInteger(L, 3, 0)
-	return unpackFull(L, 1, limit, offset)
+func unpackLimit(c arg.Call) int {
+	limit := arg.Integer(c, 2)
+	offset := arg.OptInteger(c, 3, 0)
+	return unpackFull(c, 1, limit, offset)
 }
 
 // unpackFull returns limit values at most that begin at an offset, with before
 // them the offset where to go on, or -1 at the end. Where both are 0 it returns
 // all values and no offset.
-func unpackFull(L *glua.LState, slots int, limit, offset int64) int {
-	text := arg.String(L, 1)
+func unpackFull(c arg.Call, slots int, limit, offset int64) int {
+	text := arg.String(c, 1)
 	switch {
 	case offset < 0 || limit < 0:
-		arg.Raise(L, "Invalid request to unpack with offset of %d and limit of %d.", int32(offset), int32(len(text)))
+		arg.Raise(c, "Invalid request to unpack with offset of %d and limit of %d.", int32(offset), int32(len(text)))
 	case offset > int64(len(text)):
-		arg.Raise(L, "Start offset %d greater than input length %d.", int32(offset), len(text))
+		arg.Raise(c, "Start offset %d greater than input length %d.", int32(offset), len(text))
 	}
 	all := limit == 0 && offset == 0
 	if all {
 		limit = math.MaxInt32
 	}
-	u := unpacker{L: L, in: text[offset:], slots: slots}
+	u := unpacker{c: c, in: text[offset:], slots: slots}
 	var values []glua.LValue
 	for u.in != "" && int64(len(values)) < limit {
 		values = append(values, u.value())
@@ -61,10 +61,10 @@ func unpackFull(L *glua.LState, slots int, limit, offset int64) int {
 			next = -1
 		}
 		u.stack(1, "in function mp_unpack_full")
-		L.Push(glua.LNumber(next))
+		c.Push(glua.LNumber(next))
 	}
 	for _, v := range values {
-		L.Push(v)
+		c.Push(v)
 	}
 	if !all {
 		return len(values) + 1
@@ -75,14 +75,14 @@ func unpackFull(L *glua.LState, slots int, limit, offset int64) int {
 // stack raises an error when Redis's stack has no space for more.
 func (u *unpacker) stack(slots int, where string) {
 	if u.slots+slots > arg.StackSlots {
-		arg.Raise(u.L, "stack overflow (%s)", where)
+		arg.Raise(u.c, "stack overflow (%s)", where)
 	}
 }
 
 // take returns the next bytes and goes on behind them.
 func (u *unpacker) take(n uint64) string {
 	if n > uint64(len(u.in)) {
-		arg.Raise(u.L, "Missing bytes in input.")
+		arg.Raise(u.c, "Missing bytes in input.")
 	}
 	taken := u.in[:n]
 	u.in = u.in[n:]
@@ -108,7 +108,7 @@ const valueBytes = 32
 func (u *unpacker) value() glua.LValue {
 	code := u.take(1)[0]
 	u.stack(1, "too many return values at once; use unpack_one or unpack_limit instead.")
-	u.allowance.Take(u.L, valueBytes)
+	u.allowance.Take(u.c, valueBytes)
 	switch {
 	case code <= msgpcode.PosFixedNumHigh:
 		return number(int64(code))
@@ -154,7 +154,7 @@ func (u *unpacker) coded(code byte) glua.LValue {
 	case msgpcode.Map16, msgpcode.Map32:
 		return u.table(u.unsigned(2 << (code - msgpcode.Map16)))
 	}
-	arg.Raise(u.L, "Bad data format in input.")
+	arg.Raise(u.c, "Bad data format in input.")
 	return nil
 }
 
@@ -167,13 +167,13 @@ const (
 
 // array takes so many values. Nothing is made for those that are missing.
 func (u *unpacker) array(n uint64) glua.LValue {
-	u.allowance.Take(u.L, arrayBytes)
-	t := u.L.CreateTable(1, 0)
+	u.allowance.Take(u.c, arrayBytes)
+	t := u.c.NewTable(1, 0)
 	u.slots++
 	u.stack(1, "in function mp_decode_to_lua_array")
 	u.slots++ // the index
 	for i := range n {
-		t.RawSetInt(int(i+1), u.value())
+		t.Set(glua.LNumber(i+1), u.value())
 	}
 	u.slots -= 2
 	return t
@@ -181,37 +181,29 @@ func (u *unpacker) array(n uint64) glua.LValue {
 
 // table takes so many pairs of a key and a value.
 func (u *unpacker) table(n uint64) glua.LValue {
-	u.allowance.Take(u.L, tableBytes)
-	t := u.L.CreateTable(0, 1)
+	u.allowance.Take(u.c, tableBytes)
+	t := u.c.NewTable(0, 1)
 	u.slots++
 	for range n {
 		key := u.value()
 		u.slots++
 		value := u.value()
 		u.slots--
-		u.allowance.Take(u.L, memberBytes)
+		u.allowance.Take(u.c, memberBytes)
 		u.set(t, key, value)
 	}
 	u.slots--
 	return t
 }
 
-// set gives a table a member. Where the key is an index beyond the table's
-// length the virtual machine makes what lies between.
-func (u *unpacker) set(t *glua.LTable, key, value glua.LValue) {
+// set gives a table a member. The errors are those of Lua itself, which name no
+// place.
+func (u *unpacker) set(t arg.Table, key, value glua.LValue) {
 	if key == glua.LNil {
-		arg.RaiseBare(u.L, "table index is nil")
+		u.c.Raise("table index is nil")
 	}
-	if f, ok := key.(glua.LNumber); ok {
-		if f != f {
-			arg.RaiseBare(u.L, "table index is NaN")
-		}
-		if gap := float64(f) - float64(t.MaxN()); gap > 0 && f < glua.LNumber(glua.MaxArrayIndex) {
-			u.allowance.Take(u.L, int(gap)*indexBytes)
-		}
+	if f, ok := key.(glua.LNumber); ok && f != f {
+		u.c.Raise("table index is NaN")
 	}
-	t.RawSet(key, value)
+	t.Set(key, value)
 }
-
-// indexBytes is what the virtual machine takes for an index without a value.
-const indexBytes = 16

@@ -19,7 +19,7 @@ import (
 // Library is a library under test and the name that scripts know it by.
 type Library struct {
 	Name string
-	Open func(L *glua.LState) *glua.LTable
+	arg.Library
 }
 
 // Pair runs the same Lua here and in a redis-server.
@@ -158,7 +158,7 @@ func init() {
 func NewState(libraries ...Library) *glua.LState {
 	L := glua.NewState(glua.Options{RegistrySize: 1 << 14, RegistryMaxSize: 1 << 20})
 	for _, l := range libraries {
-		L.SetGlobal(l.Name, l.Open(L))
+		L.SetGlobal(l.Name, arg.OpenGopher(L, l.Library))
 	}
 	L.SetGlobal("numberbits", L.NewFunction(numberBits))
 	return L

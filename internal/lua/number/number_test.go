@@ -10,6 +10,7 @@ import (
 
 	glua "github.com/yuin/gopher-lua"
 
+	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/luatest"
 	"github.com/firndb/firn/internal/lua/number"
 	"github.com/firndb/firn/internal/seed"
@@ -20,26 +21,23 @@ import (
 // library has the conversions under names of its own; Redis's side of a case
 // uses Lua's.
 func library() luatest.Library {
-	return luatest.Library{Name: "number", Open: func(L *glua.LState) *glua.LTable {
-		return L.SetFuncs(L.NewTable(), map[string]glua.LGFunction{
-			"parse": func(L *glua.LState) int {
-				if f, ok := number.Parse(L.CheckString(1)); ok {
-					L.Push(glua.LNumber(f))
-				} else {
-					L.Push(glua.LNil)
-				}
-				return 1
-			},
-			"show": func(L *glua.LState) int {
-				L.Push(glua.LString(number.String(float64(L.CheckNumber(1)))))
-				return 1
-			},
-			"format": func(L *glua.LState) int {
-				L.Push(glua.LString(number.Append(nil, float64(L.CheckNumber(2)), L.CheckInt(1))))
-				return 1
-			},
-		})
-	}}
+	return luatest.Library{Name: "number", Library: arg.Library{Functions: map[string]arg.Function{
+		"parse": func(c arg.Call) int {
+			c.Push(glua.LNil)
+			if f, ok := number.Parse(arg.String(c, 1)); ok {
+				c.Push(glua.LNumber(f))
+			}
+			return 1
+		},
+		"show": func(c arg.Call) int {
+			c.Push(glua.LString(number.String(arg.Number(c, 1))))
+			return 1
+		},
+		"format": func(c arg.Call) int {
+			c.Push(glua.LString(number.Append(nil, arg.Number(c, 2), int(arg.Integer(c, 1)))))
+			return 1
+		},
+	}}}
 }
 
 const either = `local n = rawget(_G, 'number') or {parse = tonumber, show = tostring, format = function(d, v) return string.format('%.'..d..'g', v) end} `

@@ -3,8 +3,6 @@ package structs
 import (
 	"math"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
 )
 
@@ -27,15 +25,15 @@ const (
 
 // format walks over the letters of a format.
 type format struct {
-	L         *glua.LState
+	c         arg.Call
 	text      string // what is left of it
 	bigEndian bool
 	align     uint64 // no value is aligned to more, a power of two
 }
 
 // open begins with argument 1. A format ends at its first NUL.
-func open(L *glua.LState) *format {
-	return &format{L: L, text: arg.String(L, 1), align: 1}
+func open(c arg.Call) *format {
+	return &format{c: c, text: arg.String(c, 1), align: 1}
 }
 
 // next returns the next letter and the size of what it stands for, 0 where that
@@ -61,7 +59,7 @@ func (f *format) next() (letter byte, size uint64, ok bool) {
 	case 'i', 'I':
 		n := f.number(sizeInt)
 		if n > maxIntSize {
-			arg.Raise(f.L, "integral size %d is larger than limit of %d", n, maxIntSize)
+			arg.Raise(f.c, "integral size %d is larger than limit of %d", n, maxIntSize)
 		}
 		size = uint64(n)
 	}
@@ -77,7 +75,7 @@ func (f *format) number(absent int) int {
 	for f.digit() {
 		n = n*10 + int(f.text[0]-'0')
 		if n > math.MaxInt32 {
-			arg.Raise(f.L, "integral size overflow")
+			arg.Raise(f.c, "integral size overflow")
 		}
 		f.text = f.text[1:]
 	}
@@ -109,10 +107,10 @@ func (f *format) control(letter byte) {
 	case '!':
 		n := f.number(maxAlign)
 		if n == 0 || n&(n-1) != 0 {
-			arg.Raise(f.L, "alignment %d is not a power of 2", n)
+			arg.Raise(f.c, "alignment %d is not a power of 2", n)
 		}
 		f.align = uint64(n)
 	default:
-		arg.Error(f.L, 1, "invalid format option '"+string([]byte{letter})+"'")
+		arg.Error(f.c, 1, "invalid format option '"+string([]byte{letter})+"'")
 	}
 }

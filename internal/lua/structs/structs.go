@@ -19,19 +19,19 @@ import (
 	"github.com/firndb/firn/internal/lua/number"
 )
 
-// Open returns the library's table.
-func Open(L *glua.LState) *glua.LTable {
-	return L.SetFuncs(L.NewTable(), map[string]glua.LGFunction{
+// Library returns what the library publishes.
+func Library() arg.Library {
+	return arg.Library{Functions: map[string]arg.Function{
 		"pack":   pack,
 		"unpack": unpack,
 		"size":   size,
-	})
+	}}
 }
 
 // pack returns the bytes of its arguments. There are at most as many as in the
 // arguments that are strings, and maxIntSize for every letter of the format.
-func pack(L *glua.LState) int {
-	f := open(L)
+func pack(c arg.Call) int {
+	f := open(c)
 	var out []byte
 	for n := 2; ; {
 		letter, size, ok := f.next()
@@ -59,20 +59,20 @@ func pack(L *glua.LState) int {
 			f.control(letter)
 		}
 	}
-	L.Push(glua.LString(out))
+	c.Push(glua.LString(out))
 	return 1
 }
 
-// argument returns argument n. Redis has a nil behind the last one.
+// argument returns argument n.
 func (f *format) argument(n int) float64 {
-	f.mark(n)
-	return arg.Number(f.L, n)
+	f.there(n, "number")
+	return arg.Number(f.c, n)
 }
 
-// mark makes a missing argument n a nil.
-func (f *format) mark(n int) {
-	if n > f.L.GetTop() {
-		f.L.SetTop(n)
+// there raises an error when there is no argument n. To Redis it is a nil.
+func (f *format) there(n int, expected string) {
+	if n > f.c.Top() {
+		arg.Error(f.c, n, expected+" expected, got nil")
 	}
 }
 
@@ -98,13 +98,13 @@ func (f *format) appendBytes(out, little []byte) []byte {
 
 // appendText appends as much of argument n as the size says, or all of it.
 func (f *format) appendText(out []byte, n int, letter byte, size uint64) []byte {
-	f.mark(n)
-	text := arg.String(f.L, n)
+	f.there(n, "string")
+	text := arg.String(f.c, n)
 	if size == 0 {
 		size = uint64(len(text))
 	}
-	arg.Check(f.L, uint64(len(text)) >= size, n+1, "string too short") // one too far, as in Redis
-	arg.Reserve(f.L, len(out)+int(size)+1)
+	arg.Check(f.c, uint64(len(text)) >= size, n+1, "string too short") // one too far, as in Redis
+	arg.Reserve(f.c, len(out)+int(size)+1)
 	out = append(out, text[:size]...)
 	if letter == 's' {
 		out = append(out, 0)
@@ -113,8 +113,8 @@ func (f *format) appendText(out []byte, n int, letter byte, size uint64) []byte 
 }
 
 // size returns how many bytes a format takes whose letters all have a size.
-func size(L *glua.LState) int {
-	f := open(L)
+func size(c arg.Call) int {
+	f := open(c)
 	var pos uint64
 	for {
 		letter, size, ok := f.next()
@@ -124,15 +124,15 @@ func size(L *glua.LState) int {
 		pos += f.padding(pos, letter, size)
 		switch {
 		case letter == 's':
-			arg.Error(L, 1, "option 's' has no fixed size")
+			arg.Error(c, 1, "option 's' has no fixed size")
 		case letter == 'c' && size == 0:
-			arg.Error(L, 1, "option 'c0' has no fixed size")
+			arg.Error(c, 1, "option 'c0' has no fixed size")
 		case !isAlphanumeric(letter):
 			f.control(letter)
 		}
 		pos += size
 	}
-	L.Push(glua.LNumber(int64(pos)))
+	c.Push(glua.LNumber(int64(pos)))
 	return 1
 }
 
@@ -144,11 +144,11 @@ func isAlphanumeric(letter byte) bool {
 
 // unpack returns the values of a format in argument 2, and the position behind
 // the last one.
-func unpack(L *glua.LState) int {
-	f := open(L)
-	r := reader{format: f, data: arg.String(L, 2), slots: L.GetTop()}
-	start := arg.OptInteger(L, 3, 1)
-	arg.Check(L, start != 0, 3, "offset must be 1 or greater")
+func unpack(c arg.Call) int {
+	f := open(c)
+	r := reader{format: f, data: arg.String(c, 2), slots: c.Top()}
+	start := arg.OptInteger(c, 3, 1)
+	arg.Check(c, start != 0, 3, "offset must be 1 or greater")
 	r.pos = uint64(start) - 1
 	for {
 		letter, size, ok := f.next()
@@ -158,14 +158,14 @@ func unpack(L *glua.LState) int {
 		r.pos += f.padding(r.pos, letter, size)
 		r.need(size)
 		if r.slots+len(r.out)+2 > arg.StackSlots {
-			arg.Raise(L, "stack overflow (too many results)")
+			arg.Raise(c, "stack overflow (too many results)")
 		}
 		r.pos += r.read(letter, size)
 	}
 	for _, v := range r.out {
-		L.Push(v)
+		c.Push(v)
 	}
-	L.Push(glua.LNumber(int64(r.pos + 1)))
+	c.Push(glua.LNumber(int64(r.pos + 1)))
 	return len(r.out) + 1
 }
 
@@ -181,7 +181,7 @@ type reader struct {
 // need raises an error unless size bytes are left.
 func (r *reader) need(size uint64) {
 	n := uint64(len(r.data))
-	arg.Check(r.L, size <= n && r.pos <= n-size, 2, "data string too short")
+	arg.Check(r.c, size <= n && r.pos <= n-size, 2, "data string too short")
 }
 
 // read takes one value, and returns how many bytes it took.
@@ -203,7 +203,7 @@ func (r *reader) read(letter byte, size uint64) uint64 {
 	case 's':
 		end := strings.IndexByte(r.data[r.pos:], 0)
 		if end < 0 {
-			arg.Raise(r.L, "unfinished string in data")
+			arg.Raise(r.c, "unfinished string in data")
 		}
 		r.push(glua.LString(r.data[r.pos : r.pos+uint64(end)]))
 		size = uint64(end) + 1
@@ -224,7 +224,7 @@ func (r *reader) length() uint64 {
 			return number.Uint64(n)
 		}
 	}
-	arg.Raise(r.L, "format 'c0' needs a previous size")
+	arg.Raise(r.c, "format 'c0' needs a previous size")
 	return 0
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Formats pack and unpack to what Redis's library gives, with the same errors.
 
-func library() luatest.Library { return luatest.Library{Name: "struct", Open: structs.Open} }
+func library() luatest.Library { return luatest.Library{Name: "struct", Library: structs.Library()} }
 
 func TestFormatsGiveWhatRedisGives(t *testing.T) {
 	pair := luatest.NewPair(t, library())

@@ -1,17 +1,8 @@
 package arg
 
 import (
-	"strings"
-
 	glua "github.com/yuin/gopher-lua"
 )
-
-// methodMark begins the name of a method in the calls of a compiled function.
-// No name of a script can begin with it.
-const methodMark = "\x00method "
-
-// unnamed is what an error calls a function that was not called by a name.
-const unnamed = "?"
 
 // operation returns what an instruction of the virtual machine does: its
 // highest 6 bits.
@@ -20,34 +11,6 @@ func operation(instruction uint32) int { return int(instruction >> 26) }
 // target returns the register that an instruction writes or calls, its
 // operand A: the 8 bits below.
 func target(instruction uint32) uint32 { return instruction >> 18 & 0xff }
-
-// Callee returns the name by which the running function was called, and
-// whether it was called as a method.
-func Callee(L *glua.LState) (name string, method bool) {
-	if caller, ok := L.GetStack(1); !ok || isGo(L, caller) {
-		return unnamed, false
-	}
-	running, ok := L.GetStack(0)
-	if !ok {
-		return unnamed, false
-	}
-	if _, err := L.GetInfo("n", running, glua.LNil); err != nil {
-		return unnamed, false
-	}
-	if method, ok := strings.CutPrefix(running.Name, methodMark); ok {
-		return method, true
-	}
-	if running.Name == "" || running.Name == "(anonymous)" {
-		return unnamed, false
-	}
-	return running.Name, false
-}
-
-func isGo(L *glua.LState, frame *glua.Debug) bool {
-	v, err := L.GetInfo("f", frame, glua.LNil)
-	fn, ok := v.(*glua.LFunction)
-	return err != nil || !ok || fn.IsG
-}
 
 // MarkMethods marks the calls of methods in a compiled function and in those
 // inside it, so that errors about their arguments do not count self. It is
