@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/firndb/firn/internal/lua/number"
 	glua "github.com/yuin/gopher-lua"
 )
 
@@ -83,7 +84,7 @@ func redisLog(L *glua.LState, r *Run) int {
 	if !ok {
 		return raise(L, "First argument must be a number (log level).")
 	}
-	if l := truncate(level); l < LogDebug || l > LogWarning {
+	if l := number.Int64(level); l < LogDebug || l > LogWarning {
 		return raise(L, "Invalid debug level.")
 	}
 	var line strings.Builder
@@ -103,7 +104,7 @@ func redisSetRESP(L *glua.LState, r *Run) int {
 		return raise(L, "redis.setresp() requires one argument.")
 	}
 	f, _ := numberOf(L.Get(1))
-	proto := truncate(f)
+	proto := number.Int64(f)
 	if proto != 2 && proto != 3 {
 		return raise(L, "RESP version must be 2 or 3.")
 	}
@@ -116,7 +117,7 @@ func redisSetRepl(L *glua.LState, _ *Run) int {
 		return raise(L, "redis.set_repl() requires two arguments.")
 	}
 	f, _ := numberOf(L.Get(1))
-	if truncate(f)&^replAll != 0 {
+	if number.Int64(f)&^replAll != 0 {
 		return raise(L, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
 	}
 	return 0

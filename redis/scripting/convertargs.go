@@ -1,10 +1,7 @@
 package scripting
 
 import (
-	"math"
-	"strconv"
-
-	"github.com/firndb/firn/resp"
+	"github.com/firndb/firn/internal/lua/number"
 	glua "github.com/yuin/gopher-lua"
 )
 
@@ -27,7 +24,7 @@ func (r *Run) wordsOf(L *glua.LState) (words [][]byte, refused string) {
 		case glua.LString:
 			r.arena = append(r.arena, v...)
 		case glua.LNumber:
-			r.arena = appendNumber(r.arena, float64(v))
+			r.arena = number.Append(r.arena, float64(v), exactDigits)
 		default:
 			return nil, errNotWords
 		}
@@ -41,14 +38,8 @@ func (r *Run) wordsOf(L *glua.LState) (words [][]byte, refused string) {
 	return r.words, ""
 }
 
-// appendNumber appends a number as commands get it: with 17 significant
-// digits, as C's %.17g prints it, so that nothing is lost.
-func appendNumber(dst []byte, f float64) []byte {
-	if math.IsNaN(f) && math.Signbit(f) {
-		return append(dst, "-nan"...) // what 0/0 is
-	}
-	return resp.AppendDouble(dst, f)
-}
+// exactDigits are the digits of a number that commands get: nothing is lost.
+const exactDigits = 17
 
 // textOf is a string, or a number as Lua prints it; false for any other value.
 func textOf(v glua.LValue) (string, bool) {
@@ -56,24 +47,9 @@ func textOf(v glua.LValue) (string, bool) {
 	case glua.LString:
 		return string(v), true
 	case glua.LNumber:
-		return numberText(float64(v)), true
+		return number.String(float64(v)), true
 	}
 	return "", false
-}
-
-// numberText is a number as Lua prints it, as C's %.14g.
-func numberText(f float64) string {
-	switch {
-	case math.IsNaN(f) && math.Signbit(f):
-		return "-nan"
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	}
-	return strconv.FormatFloat(f, 'g', 14, 64)
 }
 
 // numberOf is a number, or a string that Lua reads as one. ok is false for any
@@ -83,16 +59,9 @@ func numberOf(v glua.LValue) (f float64, ok bool) {
 	case glua.LNumber:
 		return float64(v), true
 	case glua.LString:
-		f = float64(glua.LVAsNumber(v))
-		return f, f != 0 || isZero(string(v))
+		return number.Parse(string(v))
 	}
 	return 0, false
-}
-
-// isZero says whether a string is read as 0.
-func isZero(text string) bool {
-	f, err := strconv.ParseFloat(text, 64)
-	return err == nil && f == 0
 }
 
 // tableOf is words as a table.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/firndb/firn/internal/lua/number"
 	"github.com/firndb/firn/resp"
 	glua "github.com/yuin/gopher-lua"
 )
@@ -66,7 +67,7 @@ func (e *encoder) value(v glua.LValue, slots int) {
 	case glua.LString:
 		e.w.BulkString(string(v))
 	case glua.LNumber:
-		e.w.Int(truncate(float64(v)))
+		e.w.Int(number.Int64(float64(v)))
 	case glua.LBool:
 		e.bool(bool(v))
 	case *glua.LTable:
@@ -74,15 +75,6 @@ func (e *encoder) value(v glua.LValue, slots int) {
 	default:
 		e.w.Null()
 	}
-}
-
-// truncate makes an integer of a number as a processor of Redis does: towards
-// zero, and what is beyond 64 bits is the least of them.
-func truncate(f float64) int64 {
-	if !(f >= math.MinInt64 && f < -math.MinInt64) {
-		return math.MinInt64
-	}
-	return int64(f)
 }
 
 func (e *encoder) bool(b bool) {
@@ -193,7 +185,7 @@ func (e *encoder) double(f float64) {
 		e.w.Double(f)
 		return
 	}
-	text := numberText(f)
+	text := number.String(f)
 	if e.w.Proto == 3 {
 		e.w.Raw("," + text + "\r\n")
 	} else {
