@@ -60,6 +60,9 @@ type parameter struct {
 	get  func(srv *Server) string
 	set  func(srv *Server, value string) error // nil: it cannot be changed while the server runs
 
+	never  error // why it cannot be set, not even to what it is; nil: it can
+	hidden bool  // shown to who asks for its name, not to patterns
+
 	// together, if there is one, makes what set has noted hold, once all
 	// parameters of the command are set.
 	together func(srv *Server) error
@@ -68,11 +71,13 @@ type parameter struct {
 // parameters are the settings that CONFIG knows, by name.
 var parameters = sync.OnceValue(func() []parameter {
 	all := []parameter{
-		{name: "appendonly", get: func(srv *Server) string { return yesNo(srv.opts.Durability != "no") }},
-		{name: "appendfsync", get: func(srv *Server) string { return srv.opts.Durability }},
-		{name: "databases", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Databases) }},
-		{name: "port", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Port) }},
-		{name: "enable-debug-command", get: func(srv *Server) string { return srv.opts.Debug }},
+		settled("appendonly", "yesno", errFixed, func(srv *Server) string { return yesNo(srv.opts.Durability != "no") }),
+		settled("appendfsync", "everysec|always|no", errFixed, func(srv *Server) string { return srv.opts.Durability }),
+		{name: "databases", get: func(srv *Server) string { return strconv.Itoa(srv.opts.Databases) }, never: errFixed},
+		listening("port", "number:0:65535", func(srv *Server) string { return strconv.Itoa(srv.opts.Port) }),
+		listening("bind", "text", func(srv *Server) string { return srv.opts.Bind }),
+		{name: "unixsocket", get: func(srv *Server) string { return srv.opts.Unix }, never: errFixed},
+		{name: "enable-debug-command", get: func(srv *Server) string { return srv.opts.Debug }, never: errFixed},
 		{name: "firn-audit", get: func(srv *Server) string { return yesNo(!srv.opts.Anonymous) }},
 		{name: "firn-memory", get: func(srv *Server) string { return strconv.FormatInt(srv.opts.Memory, 10) }},
 		counted("maxclients", 1, 1<<32-1, func(srv *Server) *atomic.Int64 { return &srv.config.maxClients }, nil),
@@ -95,6 +100,25 @@ var parameters = sync.OnceValue(func() []parameter {
 	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
 	return all
 })
+
+// settled is a parameter that Redis changes at run time and Firn does not: it can
+// be set to what it is.
+func settled(name, form string, otherwise error, get func(*Server) string) parameter {
+	return parameter{name: name, get: get, set: func(srv *Server, value string) error {
+		value, err := checkKept(form, value)
+		if err == nil && value != get(srv) {
+			err = otherwise
+		}
+		return err
+	}}
+}
+
+// listening is where the server listens, which it does as long as it runs.
+func listening(name, form string, get func(*Server) string) parameter {
+	return settled(name, form, resp.Error("sockets stay where they are: start the server with other addresses"), get)
+}
+
+const errFixed = resp.Error("can't set immutable config")
 
 // logLevels are Redis's, from the most to the least talkative.
 var logLevels = []struct {
@@ -138,6 +162,9 @@ func configGet(c *command.Call) error {
 	srv := sessionOf(c).srv
 	show := func(pattern []byte, name string, p *parameter) {
 		shown := func(pair [2]string) bool { return strings.EqualFold(pair[0], name) }
+		if p.hidden && !strings.EqualFold(string(pattern), name) {
+			return
+		}
 		if name != "" && glob.Match(pattern, []byte(name), true) && !slices.ContainsFunc(found, shown) {
 			if strings.EqualFold(string(pattern), name) {
 				name = string(pattern) // as it was asked for
@@ -187,12 +214,15 @@ func configSet(c *command.Call) error {
 		if err != nil {
 			return err
 		}
-		name, value := strings.ToLower(string(c.Args[i])), string(c.Args[i+1])
-		if slices.ContainsFunc(changes, func(q change) bool { return q.asked == name }) {
-			return configFailed(name, "duplicate parameter")
+		name, value := string(c.Args[i]), string(c.Args[i+1])
+		if p.never == nil && p.set == nil && p.get(srv) != value {
+			p.never = errFixed
 		}
-		if p.set == nil && p.get(srv) != value {
-			return configFailed(name, "can't set immutable config")
+		if p.never != nil {
+			return configFailed(name, p.never.Error())
+		}
+		if slices.ContainsFunc(changes, func(q change) bool { return strings.EqualFold(q.asked, name) }) {
+			return configFailed(name, "duplicate parameter")
 		}
 		changes = append(changes, change{p, name, value, p.get(srv)})
 	}

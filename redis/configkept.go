@@ -13,16 +13,15 @@ func keptParameters() []parameter {
 
 // keptTable lists the parameters of Redis 7.0 that mean nothing here: name
 // (and another name), form, and default. They are accepted so that tools and
-// test suites which set them go on. What is fixed cannot be set to anything
-// else; where Firn's answer differs from Redis's default, it is what holds
+// test suites which set them go on. What is fixed cannot be set, in Redis
+// neither; what is hidden is shown to who asks for its name. Where Firn's answer differs from Redis's default, it is what holds
 // here: there are no snapshots to save and no forks.
 const keptTable = `active-defrag-cycle-max number:1:99 25
 active-defrag-cycle-min number:1:99 1
-active-defrag-ignore-bytes bytes 104857600
+active-defrag-ignore-bytes bytes:1:9223372036854775807 104857600
 active-defrag-max-scan-fields number:1:9223372036854775807 1000
 active-defrag-threshold-lower number:0:1000 10
 active-defrag-threshold-upper number:0:1000 100
-activedefrag yesno no
 activerehashing yesno yes
 always-show-logo fixed no
 aof-disable-auto-gc yesno no
@@ -36,7 +35,7 @@ appendfilename fixed appendonly.aof
 auto-aof-rewrite-min-size bytes 67108864
 auto-aof-rewrite-percentage number:0:2147483647 100
 bgsave_cpulist fixed 
-bind-source-addr fixed 
+bind-source-addr text 
 bio_cpulist fixed 
 busy-reply-threshold=lua-time-limit number:0:9223372036854775807 5000
 cluster-allow-pubsubshard-when-down yesno yes
@@ -68,6 +67,7 @@ ignore-warnings text
 io-threads fixed 1
 io-threads-do-reads fixed no
 jemalloc-bg-thread yesno yes
+key-load-delay hidden:number:-2147483648:2147483647 0
 latency-tracking yesno yes
 lazyfree-lazy-eviction yesno no
 lazyfree-lazy-expire yesno no
@@ -80,7 +80,7 @@ list-compress-depth number:0:2147483647 0
 logfile fixed 
 masterauth text 
 masteruser text 
-maxmemory-clients text 0
+maxmemory-clients percent 0
 maxmemory-eviction-tenacity number:0:100 10
 maxmemory-policy volatile-lru|volatile-lfu|volatile-random|volatile-ttl|allkeys-lru|allkeys-lfu|allkeys-random|noeviction noeviction
 maxmemory-samples number:1:2147483647 5
@@ -88,15 +88,16 @@ min-replicas-max-lag=min-slaves-max-lag number:0:2147483647 10
 min-replicas-to-write=min-slaves-to-write number:0:2147483647 0
 no-appendfsync-on-rewrite yesno no
 oom-score-adj no|yes|relative|absolute no
-oom-score-adj-values text 0 200 800
+oom-score-adj-values scores 0 200 800
 pidfile fixed 
-proc-title-template text {title} {listen-addr} {server-mode}
+proc-title-template title {title} {listen-addr} {server-mode}
 propagation-error-behavior ignore|panic|panic-on-replicas ignore
 rdb-del-sync-files yesno no
 rdb-save-incremental-fsync yesno yes
+rdb-key-save-delay hidden:number:-2147483648:2147483647 0
 rdbchecksum fixed yes
 rdbcompression yesno yes
-repl-backlog-size bytes 1048576
+repl-backlog-size bytes:1:9223372036854775807 1048576
 repl-backlog-ttl number:0:9223372036854775807 3600
 repl-disable-tcp-nodelay yesno no
 repl-diskless-load disabled|on-empty-db|swapdb disabled
@@ -119,10 +120,10 @@ sanitize-dump-payload no|yes|clients no
 save save 
 server_cpulist fixed 
 set-proc-title fixed yes
-shutdown-on-sigint text default
-shutdown-on-sigterm text default
+shutdown-on-sigint shutdown default
+shutdown-on-sigterm shutdown default
 shutdown-timeout number:0:2147483647 10
-socket-mark-id number:0:4294967295 0
+socket-mark-id fixed 0
 stop-writes-on-bgsave-error yesno yes
 stream-node-max-bytes bytes 4096
 stream-node-max-entries number:0:9223372036854775807 100
@@ -133,11 +134,12 @@ syslog-ident fixed redis
 tcp-backlog fixed 511
 tls-client-cert-file text 
 tls-client-key-file text 
-tls-client-key-file-pass fixed 
+tls-client-key-file-pass text 
 tls-cluster yesno no
 tls-replication yesno no
-tls-session-cache-size number:0:9223372036854775807 20480
-tls-session-cache-timeout number:0:9223372036854775807 300
-unixsocket fixed 
+tls-session-cache-size number:0:2147483647 20480
+tls-session-cache-timeout number:0:2147483647 300
 unixsocketperm fixed 0
+use-exit-on-panic hidden:yesno no
+watchdog-period hidden:number:0:2147483647 0
 `

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -16,19 +15,20 @@ import (
 
 // limitParameters are where encodings change.
 func limitParameters() []parameter {
-	limit := func(name, also string, least int64, field func(*keyspace.EncodingLimits) *atomic.Int64) parameter {
-		p := counted(name, least, math.MaxInt64, func(srv *Server) *atomic.Int64 { return field(&srv.catalog.Encodings) }, nil)
+	limit := func(name, also string, parse func(string) (int64, error), field func(*keyspace.EncodingLimits) *atomic.Int64) parameter {
+		p := stored(name, parse, func(srv *Server) *atomic.Int64 { return field(&srv.catalog.Encodings) }, nil)
 		p.also = also
 		return p
 	}
+	number, bytes := within(parseNumber, 0, math.MaxInt64), within(parseMemory, 0, math.MaxInt64)
 	return []parameter{
-		limit("hash-max-listpack-entries", "hash-max-ziplist-entries", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.HashEntries }),
-		limit("hash-max-listpack-value", "hash-max-ziplist-value", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.HashValueBytes }),
-		limit("list-max-listpack-size", "list-max-ziplist-size", math.MinInt32, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ListSize }),
-		limit("set-max-intset-entries", "", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.IntsetEntries }),
-		limit("zset-max-listpack-entries", "zset-max-ziplist-entries", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetEntries }),
-		limit("zset-max-listpack-value", "zset-max-ziplist-value", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetValueBytes }),
-		limit("hll-sparse-max-bytes", "", 0, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.SparseBytes }),
+		limit("hash-max-listpack-entries", "hash-max-ziplist-entries", number, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.HashEntries }),
+		limit("hash-max-listpack-value", "hash-max-ziplist-value", bytes, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.HashValueBytes }),
+		limit("list-max-listpack-size", "list-max-ziplist-size", within(parseNumber, math.MinInt32, math.MaxInt32), func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ListSize }),
+		limit("set-max-intset-entries", "", number, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.IntsetEntries }),
+		limit("zset-max-listpack-entries", "zset-max-ziplist-entries", number, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetEntries }),
+		limit("zset-max-listpack-value", "zset-max-ziplist-value", bytes, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetValueBytes }),
+		limit("hll-sparse-max-bytes", "", bytes, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.SparseBytes }),
 	}
 }
 
@@ -71,33 +71,6 @@ func stored(name string, parse func(string) (int64, error), field func(*Server) 
 	}
 }
 
-// within is parse, and refuses what is not between least and most.
-func within(parse func(string) (int64, error), least, most int64) func(string) (int64, error) {
-	return func(value string) (int64, error) {
-		n, err := parse(value)
-		if err == nil && (n < least || n > most) {
-			err = resp.Error(fmt.Sprintf("argument must be between %d and %d inclusive", least, most))
-		}
-		return n, err
-	}
-}
-
-func parseNumber(value string) (int64, error) {
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		return 0, resp.Error("argument couldn't be parsed into an integer")
-	}
-	return n, nil
-}
-
-func parseMemory(value string) (int64, error) {
-	n, err := ParseBytes(value)
-	if err != nil {
-		return 0, resp.Error("argument must be a memory value")
-	}
-	return n, nil
-}
-
 // serverParameters change what the server does, or tell what it is.
 func serverParameters() []parameter {
 	refresh := func(srv *Server) { srv.slow.Refresh() }
@@ -110,9 +83,10 @@ func serverParameters() []parameter {
 		stored("hz", parseHz, func(srv *Server) *atomic.Int64 { return &srv.config.hz }, nil),
 		{name: "acl-pubsub-default", get: channelDefault, set: setChannelDefault},
 		{name: "protected-mode", get: protectedText, set: setProtected},
-		{name: "aclfile", get: func(srv *Server) string { return srv.opts.ACLFile }},
-		{name: "dbfilename", get: func(srv *Server) string { return filepath.Base(srv.opts.Path) }},
-		{name: "dir", get: directory},
+		{name: "aclfile", get: func(srv *Server) string { return srv.opts.ACLFile }, never: errFixed},
+		{name: "dbfilename", get: func(srv *Server) string { return filepath.Base(srv.opts.Path) }, never: errProtected},
+		{name: "dir", get: directory, never: errProtected},
+		{name: "activedefrag", get: func(*Server) string { return "no" }, set: setActiveDefrag},
 		{name: "maxmemory", get: func(*Server) string { return "0" }, set: setMaxMemory},
 		{name: "latency-tracking-info-percentiles", get: percentilesText, set: setPercentiles},
 	}
@@ -122,6 +96,20 @@ func serverParameters() []parameter {
 func parseHz(value string) (int64, error) {
 	hz, err := within(parseNumber, 0, math.MaxInt32)(value)
 	return min(max(hz, 1), maxHz), err
+}
+
+// errProtected refuses to change where the store is.
+const errProtected = resp.Error("can't set protected config")
+
+// setActiveDefrag refuses what Redis refuses without its own allocator: Go's
+// memory is not moved.
+func setActiveDefrag(_ *Server, value string) error {
+	value, err := checkKept("yesno", value)
+	if err == nil && value == "yes" {
+		err = resp.Error("Active defragmentation cannot be enabled: it requires a Redis server compiled with a modified Jemalloc " +
+			"like the one shipped by default with the Redis source distribution")
+	}
+	return err
 }
 
 func channelDefault(srv *Server) string {
@@ -151,7 +139,7 @@ func directory(srv *Server) string {
 // setMaxMemory accepts no limit, and no other: nothing is ever evicted.
 func setMaxMemory(_ *Server, value string) error {
 	n, err := parseMemory(value)
-	if err == nil && n != 0 {
+	if n != 0 {
 		err = resp.Error("argument must be 0: nothing is evicted; firn-memory is what documents may take in memory")
 	}
 	return err
@@ -181,75 +169,6 @@ func setPercentiles(srv *Server, value string) error {
 		chosen = append(chosen, p)
 	}
 	srv.config.shown.Store(&chosen)
-	return nil
-}
-
-// maxKeptBytes bounds the text of one setting that is only kept.
-const maxKeptBytes = 4096
-
-// keptParameter makes a parameter out of a line of keptTable.
-func keptParameter(line string) parameter {
-	name, rest, _ := strings.Cut(line, " ")
-	form, value, _ := strings.Cut(rest, " ")
-	name, also, _ := strings.Cut(name, "=")
-	p := parameter{name: name, also: also, get: func(srv *Server) string { return srv.config.kept(name, value) }}
-	if form != "fixed" {
-		p.set = func(srv *Server, text string) error {
-			text, err := checkKept(form, text)
-			if err == nil {
-				srv.config.keep(name, text)
-			}
-			return err
-		}
-	}
-	return p
-}
-
-// checkKept says whether a text has the form that a setting asks for, and
-// returns it as it is shown.
-func checkKept(form, text string) (string, error) {
-	if len(text) > maxKeptBytes {
-		return "", resp.Error("argument is too long")
-	}
-	switch form {
-	case "yesno":
-		if lower := strings.ToLower(text); lower == "yes" || lower == "no" {
-			return lower, nil
-		}
-		return "", resp.Error("argument must be 'yes' or 'no'")
-	case "bytes":
-		n, err := parseMemory(text)
-		return strconv.FormatInt(n, 10), err
-	case "text":
-		return text, nil
-	case "save":
-		return text, checkSavePoints(text)
-	}
-	if bounds, ok := strings.CutPrefix(form, "number:"); ok {
-		least, most, _ := strings.Cut(bounds, ":")
-		from, _ := strconv.ParseInt(least, 10, 64) // the table is right
-		to, _ := strconv.ParseInt(most, 10, 64)
-		_, err := within(parseNumber, from, to)(text)
-		return text, err
-	}
-	words := strings.Split(form, "|")
-	if lower := strings.ToLower(text); slices.Contains(words, lower) {
-		return lower, nil
-	}
-	return "", resp.Error("argument(s) must be one of the following: " + strings.Join(words, ", "))
-}
-
-// checkSavePoints refuses what Redis's save does.
-func checkSavePoints(text string) error {
-	words := strings.Fields(text)
-	if len(words)%2 != 0 {
-		return resp.Error("Invalid save parameters")
-	}
-	for i, word := range words {
-		if n, err := strconv.ParseInt(word, 10, 32); err != nil || n < int64(1-i%2) {
-			return resp.Error("Invalid save parameters")
-		}
-	}
 	return nil
 }
 

@@ -35,7 +35,6 @@ const sessionCaching = "tls-session-caching"
 // Go's TLS has no choice about.
 func tlsParameters() []parameter {
 	all := []parameter{
-		{name: "tls-port", get: func(srv *Server) string { return strconv.Itoa(srv.opts.TLSPort) }},
 		onlyThis("tls-ciphersuites", "", "argument must be empty: the cipher suites of TLS 1.3 cannot be chosen"),
 		onlyThis("tls-prefer-server-ciphers", "yes", "argument must be yes: the order of cipher suites is the server's"),
 		onlyThis("tls-key-file-pass", "", "argument must be empty: the key's file must not be encrypted"),
@@ -50,7 +49,7 @@ func tlsParameters() []parameter {
 			all[i].together = setCertificates
 		}
 	}
-	return all
+	return append(all, listening("tls-port", "number:0:65535", func(srv *Server) string { return strconv.Itoa(srv.opts.TLSPort) }))
 }
 
 // onlyThis is a parameter with one value, and why it can have no other.

@@ -72,7 +72,7 @@ func TestConfigSetsWhatTLSShows(t *testing.T) {
 		"CONFIG SET tls-prefer-server-ciphers no":                                       "tls-prefer-server-ciphers') - argument must be yes: the order of cipher suites is the server's\r\n",
 		"CONFIG SET tls-key-file-pass secret":                                           "tls-key-file-pass') - argument must be empty: the key's file must not be encrypted\r\n",
 		"CONFIG SET tls-auth-clients perhaps":                                           "tls-auth-clients') - argument(s) must be one of the following: no, yes, optional\r\n",
-		"CONFIG SET tls-port 1":                                                         "tls-port') - can't set immutable config\r\n",
+		"CONFIG SET tls-port 1":                                                         "tls-port') - sockets stay where they are: start the server with other addresses\r\n",
 		"CONFIG SET tls-session-caching yes tls-protocols TLSv1.2 tls-key-file /nosuch": "tls-session-caching'" + unable,
 	} {
 		Check(t, command, a.Run(t, command), "-ERR CONFIG SET failed (possibly related to argument '"+reply)

@@ -17,6 +17,8 @@ type Options struct {
 	Version    string // Firn's own version, for INFO and HELLO
 	Path       string // the store's file, for CONFIG GET and INFO
 	Port       int    // the TCP port, for INFO
+	Bind       string // the addresses of Port, for CONFIG GET, with spaces between
+	Unix       string // the path of the Unix socket, for CONFIG GET; empty: there is none
 	TLSPort    int    // that of clients who speak TLS, for CONFIG GET; 0: there is none
 	Durability string // always, everysec or no, for INFO and CONFIG GET
 	Memory     int64  // the head's budget in bytes, for INFO and CONFIG GET

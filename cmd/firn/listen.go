@@ -96,6 +96,24 @@ func firstPort(listen []string) int {
 	return 0
 }
 
+// hosts are the hosts of addresses, as Redis's bind has them.
+func hosts(listen []string) string {
+	var all []string
+	for _, address := range listen {
+		host, _, err := net.SplitHostPort(address)
+		switch {
+		case err != nil:
+			continue
+		case host == "":
+			host = "*"
+		}
+		if !slices.Contains(all, host) {
+			all = append(all, host)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
 func addresses(all []net.Addr) string {
 	texts := make([]string, len(all))
 	for i, a := range all {

@@ -286,7 +286,7 @@ func (s *settings) run(ctx context.Context, srv *server.Server, shared *redis.Se
 func (s *settings) redisOptions() redis.Options {
 	return redis.Options{
 		Databases: s.databases, Password: s.password, ACLFile: s.aclFile, MaxClients: s.maxClients, Version: version,
-		Path: s.path, Port: firstPort(s.listen), TLSPort: firstPort(s.tls.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
+		Path: s.path, Bind: hosts(s.listen), Unix: s.unix, Port: firstPort(s.listen), TLSPort: firstPort(s.tls.listen), Durability: s.fsync.String(), Memory: int64(s.memory),
 		Anonymous: s.audit.text == "off", Exposed: s.protected.text == "no", Level: &s.level,
 		Debug: s.debug.text,
 	}
