@@ -20,7 +20,8 @@ var namedAnyway = map[string]string{
 	"redis/keys/object.go HELP":          "the text of OBJECT HELP",
 	"redis/tracking/tracking.go client|": "what CLIENT CACHING said outlives every subcommand of CLIENT",
 
-	"redis/scripting/eval.go KEYS": "the table of a script's keys",
+	"redis/scripting/eval.go KEYS":      "the table of a script's keys",
+	"redis/scripting/functions.go KEYS": "the same",
 
 	"redis/pubsub.go HELP":         "the text of PUBSUB HELP",
 	"redis/pubsub.go NUMPAT":       "as HELP",

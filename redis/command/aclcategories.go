@@ -68,7 +68,7 @@ func (e *Entry) Category() Category {
 		in Category
 	}{
 		{e.Flags&(Writes|RunsScript) == Writes, CatWrite},
-		{e.reads() && e.Flags&RunsScript == 0, CatRead},
+		{e.reads() && e.Flags&(RunsScript|ReadsNoKeys) == 0, CatRead},
 		{e.Flags&Admin != 0, CatAdmin | CatDangerous},
 		{e.Flags&Fast != 0, CatFast},
 		{e.Flags&Fast == 0, CatSlow},

@@ -13,7 +13,7 @@ func (e *Entry) FlagNames() []string {
 		name string
 	}{
 		{f&Writes != 0 && f&RunsScript == 0, "write"},
-		{e.reads(), "readonly"},
+		{e.reads() && f&ReadsNoKeys == 0, "readonly"},
 		{f&DenyOOM != 0, "denyoom"},
 		{f&Admin != 0, "admin"},
 		{e.In&CatPubSub != 0, "pubsub"},

@@ -14,6 +14,10 @@ const OnWorker Flags = 1 << 31
 // keep them back.
 const Confirms Flags = 1 << 30
 
+// ReadsNoKeys marks a read of documents that are no keys: COMMAND INFO and ACL
+// categories do not tell that it is one.
+const ReadsNoKeys Flags = 1 << 29
+
 // MaxArgs is the most arguments that the command takes after its name;
 // negative: any number.
 func (c *Command) MaxArgs() int {

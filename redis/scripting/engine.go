@@ -11,7 +11,10 @@
 // that does not suffice.
 package scripting
 
-import "errors"
+import (
+	"errors"
+	"sync/atomic"
+)
 
 // Options are an Engine's.
 type Options struct {
@@ -30,6 +33,8 @@ type Engine struct {
 	opts  Options
 	cache cache
 	pool  pool
+
+	functions atomic.Value // what functions keep, see functionset.go
 }
 
 // New makes an Engine.

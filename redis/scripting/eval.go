@@ -16,11 +16,6 @@ const (
 	errNegativeKeys = resp.Error("ERR Number of keys can't be negative")
 )
 
-// Commands are those of this package.
-func Commands() []command.Command {
-	return append(evalCommands(), scriptCommand())
-}
-
 // What the entries have in common.
 const (
 	evalFlags      = command.NoScript | command.Stale | command.RunsScript

@@ -63,8 +63,10 @@ type Run struct {
 	Late     error         // what it ends with then
 	Proto    int           // of the replies that the script sees
 
-	state *lua.State
-	guard lua.Guard
+	state     *lua.State
+	guard     lua.Guard
+	functions any // what functions keep in state, see libraryload.go
+
 	ended error // why the script must end: an error that is not for it
 
 	words [][]byte // scratch: of the command that the script calls

@@ -1,0 +1,208 @@
+package scripting
+
+import (
+	"strings"
+
+	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/redis/keyspace"
+	glua "github.com/yuin/gopher-lua"
+)
+
+// libraryEnv is what the code of libraries sees as globals in a state. While
+// code is loaded that is, as in Redis, redis alone, and of it little more than
+// register_function; later what every script sees. It is one table for both,
+// because functions keep the globals that they were made with.
+type libraryEnv struct {
+	meta  *glua.LTable // says what is read where the table has nothing, which is always
+	front *glua.LTable // the table
+	names *glua.LTable // what is read while code is loaded
+	in    *loaded      // what is being loaded; nil: nothing
+}
+
+// shownWhileLoading is what redis has for code that is loaded, beside
+// register_function.
+var shownWhileLoading = []string{"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION", "REDIS_VERSION_NUM"}
+
+// open makes the table once for a state.
+func (v *libraryEnv) open(state *lua.State) *glua.LTable {
+	if v.front != nil {
+		return v.front
+	}
+	L := state.L()
+	api := L.NewTable()
+	all := L.G.Global.RawGetString("redis")
+	for _, name := range shownWhileLoading {
+		if value := L.GetField(all, name); value != glua.LNil {
+			api.RawSetString(name, value)
+		}
+	}
+	api.RawSetString("register_function", L.NewFunction(v.registerFunction))
+	missing := L.NewTable()
+	missing.RawSetString("__index", L.NewFunction(refuseMissing))
+	api.Metatable = missing
+	v.names = L.NewTable()
+	v.names.RawSetString("redis", state.Protect(api))
+	v.names.Metatable = missing
+	v.front = state.Protect(v.names)
+	v.meta = v.front.Metatable.(*glua.LTable)
+	return v.front
+}
+
+// loading makes the code see what it may while it registers functions.
+func (v *libraryEnv) loading(in *loaded) {
+	v.in = in
+	v.meta.RawSetString("__index", v.names)
+}
+
+// ready makes functions see what scripts see.
+func (v *libraryEnv) ready(L *glua.LState) {
+	v.in = nil
+	v.meta.RawSetString("__index", L.G.Global)
+}
+
+// refuseMissing answers who reads a global that is not there.
+func refuseMissing(L *glua.LState) int {
+	L.RaiseError("Script attempted to access nonexistent global variable '%s'", L.Get(2).String())
+	return 0
+}
+
+// maxFunctions is how many functions a library may have: each is a document.
+const maxFunctions = 10_000
+
+// registerFunction is redis.register_function.
+func (v *libraryEnv) registerFunction(L *glua.LState) int {
+	if v.in == nil {
+		return raise(L, "redis.register_function can only be called on FUNCTION LOAD command")
+	}
+	var f registration
+	var wrong string
+	switch n := L.GetTop(); {
+	case n < 1 || n > 2:
+		wrong = "wrong number of arguments to redis.register_function"
+	case n == 2:
+		wrong = f.positional(L.Get(1), L.Get(2))
+	default:
+		wrong = f.named(L.Get(1))
+	}
+	if wrong == "" {
+		wrong = v.in.add(&f)
+	}
+	if wrong != "" {
+		return raise(L, wrong)
+	}
+	return 0
+}
+
+// add adds a function; the result is what is wrong with it.
+func (in *loaded) add(f *registration) (wrong string) {
+	if !goodName(f.name) {
+		return strings.TrimPrefix(string(errFunctionName), "ERR ")
+	}
+	for i := range in.functions {
+		if strings.EqualFold(in.functions[i].Name, f.name) {
+			return "Function already exists in the library"
+		}
+	}
+	if len(in.functions) == maxFunctions {
+		return "too many functions in the library"
+	}
+	in.functions = append(in.functions, keyspace.LibraryFunction{Name: f.name, Flags: uint32(f.flags), Description: f.description})
+	in.callbacks[f.name] = f.callback
+	return ""
+}
+
+// registration is what redis.register_function is told.
+type registration struct {
+	name        string
+	callback    *glua.LFunction
+	flags       Flags
+	description []byte // nil: none
+}
+
+// positional reads the arguments of register_function(name, callback).
+func (f *registration) positional(name, callback glua.LValue) (wrong string) {
+	var ok bool
+	if f.name, ok = textOf(name); !ok {
+		return "first argument to redis.register_function must be a string"
+	}
+	if f.callback, ok = callback.(*glua.LFunction); !ok {
+		return "second argument to redis.register_function must be a function"
+	}
+	return ""
+}
+
+// named reads the one argument of register_function{function_name=…, …}.
+func (f *registration) named(arguments glua.LValue) (wrong string) {
+	t, ok := arguments.(*glua.LTable)
+	if !ok {
+		return "calling redis.register_function with a single argument is only applicable to Lua table (representing named arguments)."
+	}
+	named := false
+	t.ForEach(func(key, value glua.LValue) {
+		if wrong == "" {
+			wrong = f.argument(key, value)
+			named = named || strings.EqualFold(key.String(), "function_name")
+		}
+	})
+	switch {
+	case wrong != "":
+		return wrong
+	case !named:
+		return "redis.register_function must get a function name argument"
+	case f.callback == nil:
+		return "redis.register_function must get a callback argument"
+	}
+	return ""
+}
+
+// argument reads one named argument.
+func (f *registration) argument(key, value glua.LValue) (wrong string) {
+	name, ok := textOf(key)
+	if !ok {
+		return "named argument key given to redis.register_function is not a string"
+	}
+	switch strings.ToLower(name) {
+	case "function_name":
+		if f.name, ok = textOf(value); !ok {
+			return "function_name argument given to redis.register_function must be a string"
+		}
+	case "description":
+		text, ok := textOf(value)
+		if !ok {
+			return "description argument given to redis.register_function must be a string"
+		}
+		f.description = []byte(text)
+	case "callback":
+		if f.callback, ok = value.(*glua.LFunction); !ok {
+			return "callback argument given to redis.register_function must be a function"
+		}
+	case "flags":
+		return f.readFlags(value)
+	default:
+		return "unknown argument given to redis.register_function"
+	}
+	return ""
+}
+
+// readFlags reads the list of flags.
+func (f *registration) readFlags(list glua.LValue) (wrong string) {
+	t, ok := list.(*glua.LTable)
+	if !ok {
+		return "flags argument to redis.register_function must be a table representing function flags"
+	}
+	for i := 1; ; i++ {
+		name := t.RawGetInt(i)
+		if name == glua.LNil {
+			return ""
+		}
+		text, ok := textOf(name)
+		if !ok {
+			return "unknown flag given"
+		}
+		flag, ok := flagNamed(text)
+		if !ok {
+			return "unknown flag given"
+		}
+		f.flags |= flag
+	}
+}
