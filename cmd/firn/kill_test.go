@@ -24,16 +24,23 @@ const (
 	killWindow  = 400 * time.Millisecond // a server lives at most so long, once it has done what it must
 )
 
-func TestKilledServersKeepWhatTheyAnswered(t *testing.T) { killServers(t, killRounds, keepAll) }
+func TestKilledServersKeepWhatTheyAnswered(t *testing.T) {
+	killServers(t, killRounds, keepAll, countInMulti)
+}
+
+// TestKilledServersKeepWholeScripts: a script is a transaction like MULTI's.
+func TestKilledServersKeepWholeScripts(t *testing.T) {
+	killServers(t, killRounds/2, keepAll, countInScript)
+}
 
 // TestKilledServersThatForget keep hardly any history, and compact what there
 // is all the time.
-func TestKilledServersThatForget(t *testing.T) { killServers(t, killRounds/2, "20ms") }
+func TestKilledServersThatForget(t *testing.T) { killServers(t, killRounds/2, "20ms", countInMulti) }
 
-func killServers(t *testing.T, rounds int, retention string) {
+func killServers(t *testing.T, rounds int, retention string, counts counting) {
 	seed := seed.Fresh(t)
 	rng := seed.Rand(0)
-	k := &killed{t: t, dir: t.TempDir(), acked: make([]int, killClients), retention: retention, forgot: make(chan struct{})}
+	k := &killed{t: t, dir: t.TempDir(), acked: make([]int, killClients), retention: retention, counts: counts, forgot: make(chan struct{})}
 	k.live = sync.OnceFunc(func() { close(k.forgot) })
 	modes := []string{"always", "everysec", "no"}
 	for round := range rounds {
@@ -75,6 +82,7 @@ type killed struct {
 	newest int64 // the largest timestamp that was acknowledged
 	mu     sync.Mutex
 
+	counts    counting
 	retention string
 	compacted int // passes that were answered
 	forgotten int // versions found missing by verify
@@ -155,33 +163,51 @@ func (k *killed) compact(p *peer) {
 	}
 }
 
-// count increments one counter, and a field that must agree with it, in one
-// transaction, until the connection breaks.
+// counting is a transaction that increments counter i, and a field that must
+// agree with it, as commands; replies are the lines that answer it, of which the
+// one with the number comes last.
+type counting struct {
+	commands string
+	replies  int
+}
+
+// countScript does so after some work, in some of the cases more than an event
+// loop gives a script, and writes other keys on the way.
+const countScript = `"local n = redis.call('INCR', KEYS[1]) for i = 1, 8 do redis.call('SET', KEYS[1] .. ':' .. i, n) end ` +
+	`for i = 1, n %% 10 * 10000 do end redis.call('HINCRBY', KEYS[2], 'f', 1) return n"`
+
+var (
+	countInMulti  = counting{"MULTI\r\nINCR n:%[1]d\r\nHINCRBY h:%[1]d f 1\r\nEXEC\r\n", 6} // OK, QUEUED twice, *2, two integers
+	countInScript = counting{"EVAL " + countScript + " 2 n:%[1]d h:%[1]d\r\n", 1}
+)
+
+// count counts, until the connection breaks.
 func (k *killed) count(p *peer, i int) {
 	for {
-		if _, err := fmt.Fprintf(p, "MULTI\r\nINCR n:%d\r\nHINCRBY h:%d f 1\r\nEXEC\r\nLASTTS\r\n", i, i); err != nil {
+		if _, err := fmt.Fprintf(p, k.counts.commands+"LASTTS\r\n", i); err != nil {
 			return
 		}
-		var lines [7]string // OK, QUEUED twice, *2, two integers, the timestamp
+		lines := make([]string, k.counts.replies+1)
 		for j := range lines {
 			line, err := p.reply()
 			if err != nil {
 				return
 			}
 			lines[j] = line
-			if j != 5 {
+			if j != k.counts.replies-1 {
 				continue
 			}
 			n, err := strconv.Atoi(strings.TrimPrefix(line, ":"))
-			if err != nil || lines[4] != line {
+			if err != nil || j > 0 && lines[j-1] != line {
 				k.t.Errorf("client %d: got %q", i, lines)
 				return
 			}
-			k.acked[i] = n // the EXEC's reply is complete
+			k.acked[i] = n // the transaction's reply is complete
 		}
-		ts, err := strconv.ParseInt(strings.TrimPrefix(lines[6], ":"), 10, 64)
+		last := lines[k.counts.replies]
+		ts, err := strconv.ParseInt(strings.TrimPrefix(last, ":"), 10, 64)
 		if err != nil {
-			k.t.Errorf("client %d: LASTTS got %q", i, lines[6])
+			k.t.Errorf("client %d: LASTTS got %q", i, last)
 			return
 		}
 		k.mu.Lock()
@@ -202,6 +228,15 @@ func (k *killed) verify() {
 		field := k.number(p, "HGET", fmt.Sprintf("h:%d", i), "f")
 		if got < want || field != got {
 			k.t.Errorf("client %d: got counter %d and field %d, want at least %d and equal", i, got, field, want)
+		}
+		if k.counts == countInScript {
+			for j := 1; j <= 8; j++ {
+				if beside := k.number(p, "GET", fmt.Sprintf("n:%d:%d", i, j)); beside != got {
+					k.t.Errorf("client %d: got counter %d, and %d in a key that the script set before it", i, got, beside)
+				}
+				p.Close()
+				p = k.connect()
+			}
 		}
 		switch versions := k.number(p, "HISTORY", "GET", fmt.Sprintf("n:%d", i)); {
 		case versions != got && !k.forgets() || versions < 1 || versions > got:
