@@ -42,6 +42,11 @@ func Integer(c Call, n int) int64 {
 	return number.Int64(Number(c, n))
 }
 
+// Int returns argument n, a number, as C's int: the lowest 32 bits of it.
+func Int(c Call, n int) int {
+	return int(int32(Integer(c, n)))
+}
+
 // OptInteger is Integer, and absent where the argument is nil or missing.
 func OptInteger(c Call, n int, absent int64) int64 {
 	if c.Arg(n) == glua.LNil {

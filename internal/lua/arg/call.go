@@ -4,8 +4,19 @@ import glua "github.com/yuin/gopher-lua"
 
 // Library is what a library publishes: a table of functions and values.
 type Library struct {
-	Functions map[string]Function
-	Values    map[string]glua.LValue
+	// Members are in the order in which Redis puts them into the table, which
+	// tells in which order next finds them.
+	Members []Member
+
+	// Room is how many members the table has room for before there is any.
+	Room int
+}
+
+// Member is a function or another value under its name.
+type Member struct {
+	Name     string
+	Function Function
+	Value    glua.LValue // of what is no function
 }
 
 // Function is a function that Lua calls. It pushes its results, and returns how
@@ -38,18 +49,23 @@ type Call interface {
 	// error of its own when that is too much. What is freed again is not told.
 	Charge(bytes int)
 
+	// Spend is told that the function has worked for about so many steps, a
+	// step being what one instruction of a script does. It raises an error of
+	// its own when that is too much.
+	Spend(steps int)
+
 	// Table returns v as a table, if it is one.
 	Table(v glua.LValue) (t Table, ok bool)
 
-	// NewTable returns a new table, which will have about so many elements and
-	// other members.
-	NewTable(elements, members int) Table
+	// NewTable returns a new table with room for so many members.
+	NewTable(room int) Table
 
 	// NewFunction returns a function as a value of Lua.
 	NewFunction(name string, fn Function) glua.LValue
 }
 
-// Table is a table of Lua. Nothing here looks at metatables.
+// Table is a table of Lua, and a value like others. Nothing here looks at
+// metatables.
 type Table interface {
 	glua.LValue
 
@@ -57,7 +73,10 @@ type Table interface {
 	Index(i int) glua.LValue
 
 	// Set gives the table a member. The key is neither nil nor NaN.
-	Set(key, v glua.LValue)
+	Set(c Call, key, v glua.LValue)
+
+	// Slots is how many places Walk looks at, with a member or without.
+	Slots() int
 
 	// Walk yields the members in the order of next.
 	Walk(yield func(key, v glua.LValue) bool)
@@ -65,12 +84,13 @@ type Table interface {
 
 // Open returns a new table with all of a library.
 func Open(c Call, l Library) Table {
-	t := c.NewTable(0, len(l.Functions)+len(l.Values))
-	for name, fn := range l.Functions {
-		t.Set(glua.LString(name), c.NewFunction(name, fn))
-	}
-	for name, v := range l.Values {
-		t.Set(glua.LString(name), v)
+	t := c.NewTable(l.Room)
+	for _, m := range l.Members {
+		v := m.Value
+		if m.Function != nil {
+			v = c.NewFunction(m.Name, m.Function)
+		}
+		t.Set(c, glua.LString(m.Name), v)
 	}
 	return t
 }

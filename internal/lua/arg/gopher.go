@@ -50,13 +50,33 @@ func (c gopher) Charge(bytes int) {
 	}
 }
 
-func (c gopher) Table(v glua.LValue) (Table, bool) {
-	t, ok := v.(*glua.LTable)
-	return gopherTable{c, t}, ok
+// stepsPerInstruction is how many steps of a library one instruction of
+// gopher-lua's is worth, in time.
+const stepsPerInstruction = 8
+
+// Spend asks the context as often as instructions would have.
+func (c gopher) Spend(steps int) {
+	ctx := c.L.Context()
+	if ctx == nil {
+		return
+	}
+	for range steps/stepsPerInstruction + 1 {
+		select {
+		case <-ctx.Done():
+			c.Raise(ctx.Err().Error())
+		default:
+		}
+	}
 }
 
-func (c gopher) NewTable(elements, members int) Table {
-	return gopherTable{c, c.L.CreateTable(elements, members)}
+func (c gopher) Table(v glua.LValue) (Table, bool) {
+	t, ok := v.(*glua.LTable)
+	return gopherTable{t}, ok
+}
+
+// NewTable makes small tables: gopher-lua would begin with room for 32 of each.
+func (c gopher) NewTable(room int) Table {
+	return gopherTable{c.L.CreateTable(1, max(room, 1))}
 }
 
 func (c gopher) NewFunction(_ string, fn Function) glua.LValue {
@@ -96,14 +116,12 @@ func (c gopher) Callee() (name string, method bool) {
 }
 
 // gopherTable is a table of gopher-lua's.
-type gopherTable struct {
-	c gopher
-	t *glua.LTable
-}
+type gopherTable struct{ t *glua.LTable }
 
 func (t gopherTable) String() string          { return t.t.String() }
 func (t gopherTable) Type() glua.LValueType   { return glua.LTTable }
 func (t gopherTable) Index(i int) glua.LValue { return t.t.RawGetInt(i) }
+func (t gopherTable) Slots() int              { return t.t.MaxN() }
 
 func (t gopherTable) Walk(yield func(k, v glua.LValue) bool) {
 	for k, v := t.t.Next(glua.LNil); k != glua.LNil && yield(k, v); k, v = t.t.Next(k) {
@@ -115,13 +133,13 @@ const indexBytes = 16
 
 // Set reserves what an index beyond the table's length costs: gopher-lua makes
 // everything that lies between.
-func (t gopherTable) Set(key, v glua.LValue) {
+func (t gopherTable) Set(c Call, key, v glua.LValue) {
 	if f, ok := key.(glua.LNumber); ok {
 		if v == glua.LNil && t.t.RawGet(key) == glua.LNil {
 			return
 		}
 		if gap := float64(f) - float64(t.t.MaxN()); gap > 1 && f < glua.LNumber(glua.MaxArrayIndex) {
-			Reserve(t.c, int(gap)*indexBytes)
+			Reserve(c, int(gap)*indexBytes)
 		}
 	}
 	t.t.RawSet(plain(key), plain(v))

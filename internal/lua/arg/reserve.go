@@ -43,3 +43,12 @@ func (a *Allowance) Take(c Call, bytes int) {
 	Reserve(c, step)
 	a.reserved += step
 }
+
+// slotsPerStep is how many places of a table are looked at in the time of one
+// instruction, about.
+const slotsPerStep = 4
+
+// SpendOn spends what a walk over a table costs.
+func SpendOn(c Call, t Table) {
+	c.Spend(1 + t.Slots()/slotsPerStep)
+}

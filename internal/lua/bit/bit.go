@@ -16,20 +16,21 @@ import (
 
 // Library returns what the library publishes.
 func Library() arg.Library {
-	return arg.Library{Functions: map[string]arg.Function{
-		"tobit":   unary(func(b uint32) uint32 { return b }),
-		"bnot":    unary(func(b uint32) uint32 { return ^b }),
-		"bswap":   unary(bits.ReverseBytes32),
-		"band":    fold(func(a, b uint32) uint32 { return a & b }),
-		"bor":     fold(func(a, b uint32) uint32 { return a | b }),
-		"bxor":    fold(func(a, b uint32) uint32 { return a ^ b }),
-		"lshift":  shift(func(b uint32, n int) uint32 { return b << n }),
-		"rshift":  shift(func(b uint32, n int) uint32 { return b >> n }),
-		"arshift": shift(func(b uint32, n int) uint32 { return uint32(int32(b) >> n) }),
-		"rol":     shift(bits.RotateLeft32),
-		"ror":     shift(func(b uint32, n int) uint32 { return bits.RotateLeft32(b, -n) }),
-		"tohex":   toHex,
-	}}
+	members := []arg.Member{
+		{Name: "tobit", Function: unary(func(b uint32) uint32 { return b })},
+		{Name: "bnot", Function: unary(func(b uint32) uint32 { return ^b })},
+		{Name: "band", Function: fold(func(a, b uint32) uint32 { return a & b })},
+		{Name: "bor", Function: fold(func(a, b uint32) uint32 { return a | b })},
+		{Name: "bxor", Function: fold(func(a, b uint32) uint32 { return a ^ b })},
+		{Name: "lshift", Function: shift(func(b uint32, n int) uint32 { return b << n })},
+		{Name: "rshift", Function: shift(func(b uint32, n int) uint32 { return b >> n })},
+		{Name: "arshift", Function: shift(func(b uint32, n int) uint32 { return uint32(int32(b) >> n) })},
+		{Name: "rol", Function: shift(bits.RotateLeft32)},
+		{Name: "ror", Function: shift(func(b uint32, n int) uint32 { return bits.RotateLeft32(b, -n) })},
+		{Name: "bswap", Function: unary(bits.ReverseBytes32)},
+		{Name: "tohex", Function: toHex},
+	}
+	return arg.Library{Members: members, Room: len(members)}
 }
 
 // normal moves the integer of a number into its lowest bits.

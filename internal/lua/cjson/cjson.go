@@ -32,25 +32,21 @@ func (s *State) Reset() { s.options = defaults }
 
 // Library returns what the library publishes.
 func (s *State) Library() arg.Library {
-	return arg.Library{
-		Functions: map[string]arg.Function{
-			"encode":                  s.encode,
-			"decode":                  s.decode,
-			"encode_sparse_array":     s.sparseArray,
-			"encode_max_depth":        oneInteger(&s.encodeMaxDepth, 1, math.MaxInt32),
-			"decode_max_depth":        oneInteger(&s.decodeMaxDepth, 1, math.MaxInt32),
-			"encode_number_precision": oneInteger(&s.precision, 1, defaults.precision),
-			"encode_keep_buffer":      oneChoice(&s.keepBuffer, switches),
-			"encode_invalid_numbers":  oneChoice(&s.encodeInvalid, []string{"off", "on", "null"}),
-			"decode_invalid_numbers":  oneChoice(&s.decodeInvalid, switches),
-			"new":                     another,
-		},
-		Values: map[string]glua.LValue{
-			"null":     Null,
-			"_NAME":    glua.LString("cjson"),
-			"_VERSION": glua.LString("2.1.0"),
-		},
-	}
+	return arg.Library{Members: []arg.Member{
+		{Name: "encode", Function: s.encode},
+		{Name: "decode", Function: s.decode},
+		{Name: "encode_sparse_array", Function: s.sparseArray},
+		{Name: "encode_max_depth", Function: oneInteger(&s.encodeMaxDepth, 1, math.MaxInt32)},
+		{Name: "decode_max_depth", Function: oneInteger(&s.decodeMaxDepth, 1, math.MaxInt32)},
+		{Name: "encode_number_precision", Function: oneInteger(&s.precision, 1, defaults.precision)},
+		{Name: "encode_keep_buffer", Function: oneChoice(&s.keepBuffer, switches)},
+		{Name: "encode_invalid_numbers", Function: oneChoice(&s.encodeInvalid, []string{"off", "on", "null"})},
+		{Name: "decode_invalid_numbers", Function: oneChoice(&s.decodeInvalid, switches)},
+		{Name: "new", Function: another},
+		{Name: "null", Value: Null},
+		{Name: "_NAME", Value: glua.LString("cjson")},
+		{Name: "_VERSION", Value: glua.LString("2.1.0")},
+	}}
 }
 
 // anotherBytes is about what another library takes.

@@ -97,13 +97,13 @@ func (d *decoder) ascend(table arg.Table, takes int) glua.LValue {
 // array reads what follows an opening bracket.
 func (d *decoder) array() glua.LValue {
 	d.descend(arraySlots, 1, arrayBytes)
-	table := d.c.NewTable(1, 0)
+	table := d.c.NewTable(0)
 	t := d.next()
 	if t.kind == arrayEnd {
 		return d.ascend(table, 1)
 	}
 	for i := 1; ; i++ {
-		table.Set(glua.LNumber(i), d.value(t))
+		table.Set(d.c, glua.LNumber(i), d.value(t))
 		t = d.next()
 		if t.kind == arrayEnd {
 			return d.ascend(table, 1)
@@ -118,7 +118,7 @@ func (d *decoder) array() glua.LValue {
 // object reads what follows an opening brace.
 func (d *decoder) object() glua.LValue {
 	d.descend(objectSlots, 2, objectBytes)
-	table := d.c.NewTable(0, 1)
+	table := d.c.NewTable(0)
 	t := d.next()
 	if t.kind == objectEnd {
 		return d.ascend(table, 2)
@@ -132,7 +132,7 @@ func (d *decoder) object() glua.LValue {
 		if t = d.next(); t.kind != colon {
 			d.unexpected("colon", t)
 		}
-		table.Set(glua.LString(key), d.value(d.next()))
+		table.Set(d.c, glua.LString(key), d.value(d.next()))
 		t = d.next()
 		if t.kind == objectEnd {
 			return d.ascend(table, 2)

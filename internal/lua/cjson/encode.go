@@ -131,6 +131,7 @@ func (e *encoder) table(t arg.Table) {
 	if e.depth > e.encodeMaxDepth || e.slots+encodeSlots > arg.StackSlots {
 		arg.Raise(e.c, "Cannot serialise, excessive nesting (%d)", e.depth)
 	}
+	arg.SpendOn(e.c, t)
 	if n := e.arrayLength(t); n > 0 {
 		e.slots++
 		e.array(t, n)

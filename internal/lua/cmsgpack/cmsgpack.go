@@ -17,18 +17,14 @@ import (
 
 // Library returns what the library publishes.
 func Library() arg.Library {
-	return arg.Library{
-		Functions: map[string]arg.Function{
-			"pack":         pack,
-			"unpack":       unpack,
-			"unpack_one":   unpackOne,
-			"unpack_limit": unpackLimit,
-		},
-		Values: map[string]glua.LValue{
-			"_NAME":        glua.LString("cmsgpack"),
-			"_VERSION":     glua.LString("lua-cmsgpack 0.4.0"),
-			"_COPYRIGHT":   glua.LString("Copyright (C) 2012, Salvatore Sanfilippo"),
-			"_DESCRIPTION": glua.LString("MessagePack C implementation for Lua"),
-		},
-	}
+	return arg.Library{Members: []arg.Member{
+		{Name: "pack", Function: pack},
+		{Name: "unpack", Function: unpack},
+		{Name: "unpack_one", Function: unpackOne},
+		{Name: "unpack_limit", Function: unpackLimit},
+		{Name: "_NAME", Value: glua.LString("cmsgpack")},
+		{Name: "_VERSION", Value: glua.LString("lua-cmsgpack 0.4.0")},
+		{Name: "_COPYRIGHT", Value: glua.LString("Copyright (C) 2012, Salvatore Sanfilippo")},
+		{Name: "_DESCRIPTION", Value: glua.LString("MessagePack C implementation for Lua")},
+	}}
 }

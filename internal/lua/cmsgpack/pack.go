@@ -87,6 +87,7 @@ func (p *packer) number(f float64) error {
 
 // table writes an array or a map.
 func (p *packer) table(t arg.Table, level int) {
+	arg.SpendOn(p.c, t)
 	members, isArray := count(t)
 	if isArray {
 		err := p.encoder.EncodeArrayLen(members)

@@ -168,12 +168,12 @@ const (
 // array takes so many values. Nothing is made for those that are missing.
 func (u *unpacker) array(n uint64) glua.LValue {
 	u.allowance.Take(u.c, arrayBytes)
-	t := u.c.NewTable(1, 0)
+	t := u.c.NewTable(0)
 	u.slots++
 	u.stack(1, "in function mp_decode_to_lua_array")
 	u.slots++ // the index
 	for i := range n {
-		t.Set(glua.LNumber(i+1), u.value())
+		t.Set(u.c, glua.LNumber(i+1), u.value())
 	}
 	u.slots -= 2
 	return t
@@ -182,7 +182,7 @@ func (u *unpacker) array(n uint64) glua.LValue {
 // table takes so many pairs of a key and a value.
 func (u *unpacker) table(n uint64) glua.LValue {
 	u.allowance.Take(u.c, tableBytes)
-	t := u.c.NewTable(0, 1)
+	t := u.c.NewTable(0)
 	u.slots++
 	for range n {
 		key := u.value()
@@ -205,5 +205,5 @@ func (u *unpacker) set(t arg.Table, key, value glua.LValue) {
 	if f, ok := key.(glua.LNumber); ok && f != f {
 		u.c.Raise("table index is NaN")
 	}
-	t.Set(key, value)
+	t.Set(u.c, key, value)
 }

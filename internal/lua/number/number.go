@@ -235,3 +235,11 @@ func Uint64(f float64) uint64 {
 	}
 	return uint64(Int64(f))
 }
+
+// Int32 returns f as C casts it to a signed integer of 32 bits on x86-64.
+func Int32(f float64) int32 {
+	if f > -1<<31-1 && f < 1<<31 {
+		return int32(f)
+	}
+	return math.MinInt32
+}

@@ -21,22 +21,22 @@ import (
 // library has the conversions under names of its own; Redis's side of a case
 // uses Lua's.
 func library() luatest.Library {
-	return luatest.Library{Name: "number", Library: arg.Library{Functions: map[string]arg.Function{
-		"parse": func(c arg.Call) int {
+	return luatest.Library{Name: "number", Library: arg.Library{Members: []arg.Member{
+		{Name: "parse", Function: func(c arg.Call) int {
 			c.Push(glua.LNil)
 			if f, ok := number.Parse(arg.String(c, 1)); ok {
 				c.Push(glua.LNumber(f))
 			}
 			return 1
-		},
-		"show": func(c arg.Call) int {
+		}},
+		{Name: "show", Function: func(c arg.Call) int {
 			c.Push(glua.LString(number.String(arg.Number(c, 1))))
 			return 1
-		},
-		"format": func(c arg.Call) int {
+		}},
+		{Name: "format", Function: func(c arg.Call) int {
 			c.Push(glua.LString(number.Append(nil, arg.Number(c, 2), int(arg.Integer(c, 1)))))
 			return 1
-		},
+		}},
 	}}}
 }
 

@@ -21,10 +21,10 @@ import (
 
 // Library returns what the library publishes.
 func Library() arg.Library {
-	return arg.Library{Functions: map[string]arg.Function{
-		"pack":   pack,
-		"unpack": unpack,
-		"size":   size,
+	return arg.Library{Room: 3, Members: []arg.Member{
+		{Name: "pack", Function: pack},
+		{Name: "unpack", Function: unpack},
+		{Name: "size", Function: size},
 	}}
 }
 
