@@ -129,7 +129,7 @@ func (t *infoText) zeros(names string) {
 // serverInfo runs where it may wait, since it counts keys.
 func serverInfo(c *command.Call) error {
 	t := &infoText{srv: sessionOf(c).srv, call: c}
-	t.srv.stats.countKeys(&c.Work.Hits, &c.Work.Misses)
+	t.srv.stats.countKeys(c.Work)
 	for _, s := range sections {
 		if !s.asked(c.Args) {
 			continue
@@ -254,8 +254,10 @@ func ratio(a, b uint64) string { return fmt.Sprintf("%.2f", over(a, b)) }
 func infoPersistence(t *infoText) error {
 	t.zeros("loading async_loading current_cow_peak current_cow_size current_cow_size_age")
 	t.add("current_fork_perc", "0.00")
-	t.zeros("current_save_keys_processed current_save_keys_total rdb_changes_since_last_save rdb_bgsave_in_progress")
+	t.zeros("current_save_keys_processed current_save_keys_total")
 	t.addAll(
+		"rdb_changes_since_last_save", t.srv.stats.unsaved(),
+		"rdb_bgsave_in_progress", 0,
 		"rdb_last_save_time", t.srv.lastSave(),
 		"rdb_last_bgsave_status", "ok",
 		"rdb_last_bgsave_time_sec", -1,

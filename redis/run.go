@@ -137,7 +137,7 @@ func (s *Session) Run() Need {
 			}
 		}
 	}
-	s.srv.stats.countKeys(&s.call.Work.Hits, &s.call.Work.Misses)
+	s.srv.stats.countKeys(s.call.Work)
 	return s.rest()
 }
 

@@ -81,12 +81,14 @@ var saveCommands = []command.Command{
 // checkpoint moves the write-ahead log into the file.
 func checkpoint(c *command.Call, reply string) error {
 	srv := sessionOf(c).srv
-	began := command.Clock()
+	srv.stats.countKeys(c.Work)
+	began, written := command.Clock(), srv.stats.written.Load()
 	if err := srv.store.Checkpoint(context.Background()); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	srv.latency.Add("checkpoint", srv.opts.Now(), command.Clock()-began)
 	srv.stats.saves.Add(1)
+	srv.stats.saved.Store(written)
 	srv.stats.lastSave.Store(srv.opts.Now().Unix())
 	c.Reply.Simple(reply)
 	return nil

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/firndb/firn/redis/keyspace"
 )
 
 // maxErrorCodes bounds how many kinds of errors are told apart.
@@ -17,6 +19,7 @@ type stats struct {
 	bytesOut       atomic.Int64
 	protocolErrors atomic.Int64
 	hits, misses   atomic.Int64 // keys that reads found, and did not
+	written, saved atomic.Int64 // keys that commands wrote, and those that the last checkpoint has; RESETSTAT leaves them
 	expired        atomic.Int64 // keys that the sweeper has ended
 	saves          atomic.Int64 // checkpoints that clients have asked for
 	lastSave       atomic.Int64 // when the last of them ended, in Unix seconds; 0: never
@@ -66,15 +69,23 @@ func (st *stats) reset() {
 	st.errors = nil
 }
 
-// countKeys moves what a session's reads found, and did not find, to the
+// countKeys moves what a session's commands found, did not find, and wrote to the
 // counters of all.
-func (st *stats) countKeys(hits, misses *int64) {
-	if *hits != 0 {
-		st.hits.Add(*hits)
-		*hits = 0
+func (st *stats) countKeys(w *keyspace.Workspace) {
+	if w.Hits != 0 {
+		st.hits.Add(w.Hits)
+		w.Hits = 0
 	}
-	if *misses != 0 {
-		st.misses.Add(*misses)
-		*misses = 0
+	if w.Misses != 0 {
+		st.misses.Add(w.Misses)
+		w.Misses = 0
+	}
+	if w.Written != 0 {
+		st.written.Add(w.Written)
+		w.Written = 0
 	}
 }
+
+// unsaved is how many keys were written since the last checkpoint that a client
+// has asked for.
+func (st *stats) unsaved() int64 { return max(st.written.Load()-st.saved.Load(), 0) }

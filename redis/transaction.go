@@ -2,6 +2,7 @@ package redis
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
@@ -107,6 +108,7 @@ func (m *multi) readAhead(s *Session) {
 func (m *multi) exec(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, error) {
 	start := len(out)
 	w := resp.Writer{Proto: s.proto, Buf: out}
+	began := beginExec(u.cmd)
 	changed, err := m.changed(s.call.At(r))
 	switch {
 	case err != nil:
@@ -117,18 +119,32 @@ func (m *multi) exec(s *Session, out []byte, u *unit, r firn.Reader, tx *firn.Tx
 		w.Buf, err = m.execQueue(s, w.Buf, r, tx)
 	}
 	if runsAgain(err) {
+		u.cmd.Calls.Add(-1)
 		return w.Buf[:start], err
+	}
+	if began != 0 {
+		u.cmd.Timed(command.Clock() - began)
 	}
 	m.end()
 	shown(s, u)
 	s.track.Ran(u.cmd)
 	if err != nil {
+		u.cmd.Failed.Add(1)
 		return s.fail(w.Buf[:start], u, err), err
 	}
 	if u.mute {
 		w.Buf = w.Buf[:start]
 	}
 	return w.Buf, nil
+}
+
+// beginExec counts a call of EXEC, and returns when it began; 0 if it is not
+// timed. The stopwatch is busy with the commands inside.
+func beginExec(e *command.Entry) time.Duration {
+	if e.Calls.Add(1)&(sampleEvery-1) != 1 {
+		return 0
+	}
+	return command.Clock()
 }
 
 func (m *multi) execQueue(s *Session, out []byte, r firn.Reader, tx *firn.Tx) ([]byte, error) {

@@ -16,7 +16,7 @@ var watchCommands = []command.Command{
 		Keys:  command.AllKeys(command.Looks),
 		Group: "transactions", Since: "2.2.0", Complexity: "O(1) for every key",
 		Summary: "Makes the next EXEC depend on the keys: it does nothing if one has changed.",
-		Differs: "Everything that is written to a key is a change of it, also to the groups of a stream.",
+		Differs: "XSETID that sets ENTRIESADDED is a change of the stream; PFCOUNT, and LTRIM that removes nothing, are none.",
 		Run:     watchKeys,
 	},
 	{

@@ -13,6 +13,16 @@ type KeyState struct {
 	ts    firn.Timestamp // 0: the key was never there
 	live  bool
 	swept firn.Timestamp // of the version that had expired and was ended for that; 0: it is another
+
+	stream streamState // of a live stream; otherwise zero
+}
+
+// streamState tells two states of a stream apart without what its consumer
+// groups know: for WATCH that is no change of it. An entry that is added raises
+// Added, one that goes lowers the length.
+type streamState struct {
+	uid                    UID
+	expires, length, added int64
 }
 
 // ChangedSince says whether a key was touched between b and a. A key that
@@ -23,6 +33,9 @@ func (a KeyState) ChangedSince(b KeyState) bool {
 		return a.live || b.live
 	}
 	if a.swept != 0 && a.swept == b.ts && !b.live {
+		return false
+	}
+	if a.live && b.live && a.stream.uid != (UID{}) && a.stream == b.stream {
 		return false
 	}
 	return a.ts != b.ts || a.live != b.live
@@ -44,10 +57,18 @@ func (v *View) KeyState(db int, key []byte) (KeyState, error) {
 	}
 	k, live, err := v.Live(doc)
 	state.ts, state.live = doc.TS, live
+	if err == nil && live && k.Kind == KindStream {
+		state.stream, err = streamStateOf(&k)
+	}
 	if doc.Deleted && err == nil {
 		if k, err = ParseKeyDoc(doc); string(k.Operation) == OperationExpired {
 			state.swept = doc.Prev
 		}
 	}
 	return state, err
+}
+
+func streamStateOf(k *KeyDoc) (streamState, error) {
+	st, err := ParseStream(k)
+	return streamState{k.UID, k.Expires, k.Length, st.Added}, err
 }

@@ -122,6 +122,7 @@ type Workspace struct {
 	found []byte // the id of the key's document that was looked for last
 
 	Hits, Misses int64 // keys that reads found and did not, not yet in the server's statistics
+	Written      int64 // keys that were written, the same
 
 	uidTS firn.Timestamp // the transaction that uidN counts in
 	uidN  int64          // collection uids given out in it
@@ -157,6 +158,7 @@ func (v *View) NotifyMiss(key []byte) { v.Witness.Missed(v.DB, key) }
 // it: one that had expired ends now at the latest, and one that was not there
 // begins, if it is written.
 func (v *View) touched(s *Slot, written bool) {
+	v.Work.Written++
 	v.Witness.Changed(s.DB, s.Name)
 	if s.lapsed {
 		s.lapsed = false
