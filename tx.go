@@ -41,6 +41,27 @@ func (tx *Tx) At(ts Timestamp, fn func(*Snapshot) error) error {
 	return atMoment(tx.store, ts, min(ts, newest), fn)
 }
 
+// TurnAway is for a transaction that takes long: it answers the batches that
+// wait behind it with err, none of which has begun. Calls of Update stay.
+func (tx *Tx) TurnAway(err error) {
+	if !tx.view.Ended() {
+		writer.TurnAway(tx.store.writer, isUpdate, err)
+	}
+}
+
+// Closing says that the store is being closed, which waits for the transaction.
+func (tx *Tx) Closing() bool { return !tx.view.Ended() && tx.store.closed.Load() }
+
+// isUpdate says whether a job is that of an Update.
+func isUpdate(j writer.Job) bool {
+	own, ok := j.(*job)
+	if !ok {
+		return true
+	}
+	_, update := own.batch.(*update)
+	return update
+}
+
 // Put makes value the document's newest version. id is copied; value is kept
 // and must not be modified any more.
 func (tx *Tx) Put(t *Table, id, value []byte) error {
@@ -124,6 +145,12 @@ func (j *job) Done(last Timestamp, err error) {
 	b := j.batch
 	j.release()
 	b.Done(last, writeError(err))
+}
+
+// Alone implements writer.Aloner: a batch may have such a method.
+func (j *job) Alone() bool {
+	a, ok := j.batch.(writer.Aloner)
+	return ok && a.Alone()
 }
 
 func (j *job) release() {

@@ -110,12 +110,17 @@ func authenticate(s *Session, e *command.Entry, name string, password []byte) er
 
 // logDenial remembers that the session was refused something.
 func logDenial(s *Session, e *command.Entry, why acl.Denial, object, user string) {
-	if why == acl.DenialCommand || why == acl.DenialAuth {
-		object = e.Full
-	}
 	context := "toplevel"
 	if s.multi.on {
 		context = "multi"
+	}
+	logDenialIn(s, context, e, why, object, user)
+}
+
+// logDenialIn is logDenial for a command in a context of Redis's.
+func logDenialIn(s *Session, context string, e *command.Entry, why acl.Denial, object, user string) {
+	if why == acl.DenialCommand || why == acl.DenialAuth {
+		object = e.Full
 	}
 	now := s.srv.opts.Now()
 	s.srv.denials.Add(acl.Refusal{

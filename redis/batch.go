@@ -39,6 +39,11 @@ func (b *batch) gather(s *Session) {
 	if b.handed = 0; s.srv.latency.Watched() {
 		b.handed = command.Clock()
 	}
+	if s.multi.executes(&s.next) {
+		b.long = s.multi.scripts // its other commands are not to run twice
+	} else if s.next.cmd.Flags&command.RunsScript != 0 {
+		b.long = s.srv.scripts.LongLately(s.next.cmd, s.next.args)
+	}
 	for {
 		b.units = append(b.units, s.next)
 		s.pending = false
@@ -60,9 +65,11 @@ func (b *batch) transact(s *Session, i int, tx *firn.Tx) error {
 	}
 	b.ran, b.long = i+1, false
 	u := &b.units[i]
-	if err := tx.SetAuthor(s.author); err != nil {
-		b.held = s.fail(b.held, u, err)
-		return err
+	if u.cmd.Flags&command.RunsScript == 0 { // a script has an author of its own
+		if err := tx.SetAuthor(s.author); err != nil {
+			b.held = s.fail(b.held, u, err)
+			return err
+		}
 	}
 	var err error
 	noted := len(s.outbox.notes)

@@ -96,7 +96,7 @@ var parameters = sync.OnceValue(func() []parameter {
 			return nil
 		}},
 	}
-	all = slices.Concat(all, limitParameters(), liveParameters(), serverParameters(), keptParameters(), tlsParameters())
+	all = slices.Concat(all, limitParameters(), liveParameters(), scriptParameters(), serverParameters(), keptParameters(), tlsParameters())
 	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
 	return all
 })

@@ -37,7 +37,6 @@ auto-aof-rewrite-percentage number:0:2147483647 100
 bgsave_cpulist fixed 
 bind-source-addr text 
 bio_cpulist fixed 
-busy-reply-threshold=lua-time-limit number:0:9223372036854775807 5000
 cluster-allow-pubsubshard-when-down yesno yes
 cluster-allow-reads-when-down yesno no
 cluster-allow-replica-migration yesno yes

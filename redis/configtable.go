@@ -10,6 +10,7 @@ import (
 
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/live"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/resp"
 )
 
@@ -40,6 +41,16 @@ func liveParameters() []parameter {
 		counted("live-max-client-subscriptions", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &limits(srv).ClientSubscriptions }, nil),
 		bytesOf("live-max-argument-bytes", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &limits(srv).ArgumentBytes }),
 		bytesOf("live-max-reply-bytes", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &limits(srv).ReplyBytes }),
+	}
+}
+
+// scriptParameters bound what scripts take.
+func scriptParameters() []parameter {
+	patience := counted("busy-reply-threshold", 0, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.scripts.BusyMillis }, nil)
+	patience.also = "lua-time-limit"
+	return []parameter{
+		patience,
+		bytesOf("script-max-memory", scripting.LeastMemoryBytes, math.MaxInt64, func(srv *Server) *atomic.Int64 { return &srv.scripts.MemoryBytes }),
 	}
 }
 

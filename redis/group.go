@@ -21,7 +21,7 @@ type Group struct {
 	// Hurried is set by a driver that runs the group itself, with
 	// firn.Store.TrySubmit, and may not wait long: what a script that takes its
 	// time has done is undone, and its session then needs a commit again, in a
-	// group that is Long.
+	// group that is Alone: see Session.Long.
 	Hurried bool
 
 	srv     *Server
@@ -45,9 +45,9 @@ func (g *Group) Reset() {
 	g.members, g.total, g.long = g.members[:0], 0, false
 }
 
-// Long says that the group has a script that takes its time: it must not run
-// where others wait.
-func (g *Group) Long() bool { return g.long }
+// Alone implements writer.Aloner: the group has a script that takes its time. It
+// must not run where others wait.
+func (g *Group) Alone() bool { return g.long }
 
 // Add adds the batch of a session that needs a commit. From then on the group
 // has the session.

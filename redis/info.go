@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/resp"
 )
 
@@ -73,6 +74,12 @@ func serverShutdown(c *command.Call) error {
 	}
 	if srv.opts.Shutdown == nil {
 		return resp.Error("ERR Errors trying to SHUTDOWN. Check logs.")
+	}
+	if busy := srv.scripts.Busy(); busy != scripting.NotBusy {
+		if !noSave {
+			return busy.Error()
+		}
+		srv.EndScripts()
 	}
 	sessionOf(c).closing = true
 	srv.shutdown.Do(srv.opts.Shutdown)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/firndb/firn"
-	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/measure"
@@ -242,6 +241,8 @@ func allowed(s *Session, cmd *command.Entry) error {
 		return errInMulti
 	case s.asof != 0 && cmd.Flags&command.Writes != 0:
 		return errASOF
+	case s.srv.scripts.Busy() != scripting.NotBusy && s.multi.waitsFor(cmd):
+		return s.srv.scripts.Busy().Error()
 	case s.proto == 2 && cmd.Flags&command.PubSub == 0 && s.subs.Total() > 0:
 		return errSubscriber(cmd)
 	case cmd.Flags&command.Local == 0 && s.monitoring.Load():
@@ -383,9 +384,12 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	c.Waited, c.Patience = s.woken != nil, patience(s, u, tx)
 	start := len(out)
 	began := s.times.begin(u.cmd, len(u.args), c.Tx, s.block || s.srv.slow.All.Load())
+	if u.cmd.Flags&command.RunsScript != 0 {
+		shown(s, u) // before the commands that it calls
+	}
 	var err error
 	if s.track.On {
-		err = noteStaleKeys(s, u, c)
+		err = noteStaleKeys(s, u.cmd, u.args, c)
 	}
 	if err == nil {
 		err = u.cmd.Run(c)
@@ -393,9 +397,11 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	if took, timed := s.times.end(u.cmd, began); timed && took >= s.srv.slow.Floor() {
 		wasSlow(s, u, took)
 	}
-	shown(s, u)
+	if u.cmd.Flags&command.RunsScript == 0 {
+		shown(s, u)
+	}
 	if s.track.On {
-		noteReads(s, u, c.R)
+		noteReads(s, u.cmd, u.args, c.R)
 	}
 	out = c.Reply.Buf
 	c.Reply.Buf = nil
@@ -464,11 +470,15 @@ func wasSlow(s *Session, u *unit, took time.Duration) {
 	if s.srv.slow.Wants(took) && u.cmd.Flags&command.Skip == 0 && !hidesSecret(s.srv.commands, u.cmd, u.args) {
 		s.srv.slow.Add(measure.SlowCommand{At: now, Took: took, Words: measure.SlowWords(u.cmd.Full, u.args), Peer: s.peer, Name: s.view.Load().name})
 	}
-	event := "command"
-	if u.cmd.Flags&command.Fast != 0 {
-		event = "fast-command"
+	s.srv.latency.Add(slowEvent(u.cmd), now, took)
+}
+
+// slowEvent is what the latency monitor calls a slow run of a command.
+func slowEvent(e *command.Entry) string {
+	if e.Flags&command.Fast != 0 {
+		return "fast-command"
 	}
-	s.srv.latency.Add(event, now, took)
+	return "command"
 }
 
 // shown notes a command that was run, if anybody looks on. Commands for
@@ -479,21 +489,4 @@ func shown(s *Session, u *unit) {
 		return
 	}
 	s.outbox.add(note{what: noteMonitor}, monitorLine(s.srv.opts.Now(), s.db, s.peer, u.cmd, u.words), nil)
-}
-
-// noteReads notes the keys that a command has read, if the client wants to
-// know when they change.
-func noteReads(s *Session, u *unit, r firn.Reader) {
-	if s.asof != 0 || !s.track.Wants(u.cmd) {
-		return
-	}
-	n := note{what: noteRead}
-	if snap, ok := r.(*firn.Snapshot); ok {
-		n.seen = snap.Timestamp()
-	}
-	var room [acl.UsualKeys]command.KeyUse
-	uses, _ := u.cmd.AppendKeyUses(room[:0], u.args)
-	for i := range uses {
-		s.outbox.add(n, uses[i].Key, nil)
-	}
 }

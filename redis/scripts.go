@@ -1,20 +1,16 @@
 package redis
 
 import (
-	"errors"
-
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/scripting"
-	"github.com/firndb/firn/resp"
 )
-
-// scriptBudget is how many instructions a script may take on an event loop.
-const scriptBudget = 20_000
 
 // scriptHost is a session as the host of the scripts that it runs.
 type scriptHost Session
+
+var _ scripting.Host = (*scriptHost)(nil)
 
 // ScriptHost implements scripting.Hosted.
 func (s *Session) ScriptHost() scripting.Host { return (*scriptHost)(s) }
@@ -22,74 +18,57 @@ func (s *Session) ScriptHost() scripting.Host { return (*scriptHost)(s) }
 // Engine implements scripting.Host.
 func (h *scriptHost) Engine() *scripting.Engine { return h.srv.scripts }
 
-// Begin implements scripting.Host.
-func (h *scriptHost) Begin(r *scripting.Run) {
-	s := (*Session)(h)
-	s.script, s.scriptDB = r, s.db
-	if hurried(s, r) {
-		r.Budget = scriptBudget
+// Hurried implements scripting.Host: a transaction knows from its group where it
+// runs, a read from its session.
+func (h *scriptHost) Hurried(c *command.Call) bool {
+	if _, inTransaction := c.R.(*firn.Tx); inTransaction {
+		return h.hurried
 	}
+	return !h.block
 }
 
-// hurried says whether a script runs on an event loop.
-func hurried(s *Session, r *scripting.Run) bool {
-	if _, inTransaction := r.Outer.R.(*firn.Tx); inTransaction {
-		return s.hurried
+// Begin implements scripting.Host.
+func (h *scriptHost) Begin(r *scripting.Run) error {
+	s := (*Session)(h)
+	if s.script == nil {
+		s.script = new(scriptState)
 	}
-	return !s.block
+	st := s.script
+	st.run, st.hurried, st.db = r, r.Hurried, s.db
+	st.hits, st.misses = s.call.Work.Hits, s.call.Work.Misses
+	if r.Outer.Tx == nil {
+		return nil
+	}
+	author := s.author
+	if !s.srv.opts.Anonymous {
+		author = st.author.of(author, r.Reason)
+	}
+	return r.Outer.Tx.SetAuthor(author)
 }
 
 // End implements scripting.Host.
-func (h *scriptHost) End(*scripting.Run) {
+func (h *scriptHost) End(r *scripting.Run, err error) {
 	s := (*Session)(h)
-	s.script = nil
-	if s.db != s.scriptDB {
-		s.db = s.scriptDB
+	st := s.script
+	st.run = nil
+	if s.db != st.db {
+		s.db = st.db
 		s.publish()
 	}
-}
-
-// Do implements scripting.Host.
-func (h *scriptHost) Do(r *scripting.Run, words [][]byte) error {
-	s := (*Session)(h)
-	e, args, err := s.srv.commands.Resolve(words)
-	switch {
-	case e == nil:
-		return scripting.ErrUnknown
-	case err != nil:
-		return scripting.ErrArity
-	case e.Flags&command.NoScript != 0:
-		return scripting.ErrNotAllowed
-	case e.Flags&command.Writes != 0 && (r.ReadOnly || r.Outer.Tx == nil):
-		return scripting.ErrReadOnly
+	if runsAgain(err) {
+		st.undo(s.call.Work)
+	} else {
+		for _, do := range st.later {
+			do()
+		}
 	}
-	if err := permit(s, e, args); err != nil {
-		return err
+	clear(st.calls)
+	clear(st.failures)
+	clear(st.later)
+	st.calls, st.failures, st.later = st.calls[:0], st.failures[:0], st.later[:0]
+	if r.Outer.Tx != nil && s.multi.on && err == nil {
+		_ = r.Outer.Tx.SetAuthor(s.author) // it was set before
 	}
-	return runCalled(s, r, e, args)
-}
-
-// runCalled runs a command that a script calls.
-func runCalled(s *Session, r *scripting.Run, e *command.Entry, args [][]byte) error {
-	c := &r.Call
-	c.Begin()
-	c.Cmd, c.Operation, c.Args, c.DB, c.Wants, c.Patience, c.Waited = e, e.Operation, args, s.db, nil, command.RepliesAtOnce, false
-	c.R, c.Tx, c.Aspect = r.Outer.R, nil, e.Live.On
-	if e.Flags&command.Writes != 0 {
-		c.Tx, r.Wrote = r.Outer.Tx, true
-	}
-	start := len(c.Reply.Buf)
-	e.Calls.Add(1)
-	err := e.Run(c)
-	if err == nil {
-		return nil
-	}
-	c.Reply.Buf = c.Reply.Buf[:start]
-	if text, known := wire(err); known && !errors.Is(err, firn.ErrCold) {
-		e.Failed.Add(1)
-		return resp.Error(text)
-	}
-	return r.Fatal(err)
 }
 
 // MayRun implements scripting.Host. Redis logs nothing here.
@@ -110,11 +89,46 @@ func (h *scriptHost) MayRun(words [][]byte) (may, known bool) {
 // Failed implements scripting.Host.
 func (h *scriptHost) Failed(_ *scripting.Run, text string, counted bool) {
 	if !counted {
-		h.srv.stats.countError(text)
+		h.script.soon(func() { h.srv.stats.countError(text) })
 	}
 }
 
 // Log implements scripting.Host.
 func (h *scriptHost) Log(level int, text string) {
-	h.srv.opts.Logger.Info("script", "level", level, "message", text)
+	s := (*Session)(h)
+	logger := s.srv.opts.Logger
+	s.script.soon(func() {
+		switch level {
+		case 0:
+			logger.Debug(text, "from", "script")
+		case 3:
+			logger.Warn(text, "from", "script")
+		default:
+			logger.Info(text, "from", "script")
+		}
+	})
 }
+
+// Busy implements scripting.Host: who waits behind a transaction is told, and
+// nobody waits for a read.
+func (h *scriptHost) Busy(r *scripting.Run) bool {
+	tx, ok := r.Outer.R.(*firn.Tx)
+	if ok {
+		tx.TurnAway(r.BusyError())
+	}
+	return ok
+}
+
+// Closing implements scripting.Host.
+func (h *scriptHost) Closing(r *scripting.Run) bool {
+	tx, ok := r.Outer.R.(*firn.Tx)
+	return ok && tx.Closing()
+}
+
+// EndScripts ends the scripts that take their time now: what they wrote is
+// undone. Drivers call it, again and again, when they end.
+func (srv *Server) EndScripts() { srv.scripts.EndAll() }
+
+// Long says that what a session needs a commit for takes its time: a driver that
+// runs groups itself hands it to another goroutine, in a group of its own.
+func Long(s *Session) bool { return s.batch.long }

@@ -12,7 +12,6 @@ import (
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/redis/live"
 	"github.com/firndb/firn/redis/pubsub"
-	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/redis/tracking"
 	"github.com/firndb/firn/resp"
 )
@@ -93,9 +92,8 @@ type Session struct {
 	last   firn.Timestamp // of this session's last commit
 	multi  multi
 
-	script   *scripting.Run // what the session runs; nil: no script
-	scriptDB int            // the database that was selected when it began
-	hurried  bool           // the transaction runs on an event loop, where nothing may take long
+	script  *scriptState // of the scripts that it runs; nil: it never has
+	hurried bool         // the transaction runs on an event loop, where nothing may take long
 
 	who    identity
 	author firn.Author // what transactions say of who wrote: see identify
@@ -317,7 +315,7 @@ func (s *Session) Server() *Server { return s.srv }
 func sessionOf(c *command.Call) *Session { return c.Client.(*Session) }
 
 // InMulti implements Client.
-func (s *Session) InMulti() bool { return s.multi.on || s.script != nil }
+func (s *Session) InMulti() bool { return s.multi.on || s.script.active() }
 
 // MayBlock implements Client.
 func (s *Session) MayBlock() bool { return s.block }

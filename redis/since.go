@@ -126,13 +126,13 @@ func changedSince(c *command.Call, ts firn.Timestamp, prefixes []string) (keys [
 // noteStaleKeys looks whether keys that a command reads, and that the client
 // names for the first time, have changed while it was away. The error is the
 // store's.
-func noteStaleKeys(s *Session, u *unit, c *command.Call) error {
+func noteStaleKeys(s *Session, e *command.Entry, args [][]byte, c *command.Call) error {
 	ts, ok := s.track.Since()
-	if !ok || s.asof != 0 || !s.track.Wants(u.cmd) {
+	if !ok || s.asof != 0 || e.Flags&command.RunsScript != 0 || !s.track.Wants(e) {
 		return nil
 	}
 	var room [acl.UsualKeys]command.KeyUse
-	uses, _ := u.cmd.AppendKeyUses(room[:0], u.args)
+	uses, _ := e.AppendKeyUses(room[:0], args)
 	for i := range uses {
 		key := uses[i].Key
 		if !s.srv.tracking.Names(&s.track, key) {
@@ -179,4 +179,21 @@ func goodToken(c *command.Call) string {
 	ts := s.srv.tracking.Good(&s.track)
 	takeInbox(c) // after that: it was told of what comes before
 	return c.Store.Token(ts)
+}
+
+// noteReads notes the keys that a command has read, if the client wants to
+// know when they change.
+func noteReads(s *Session, e *command.Entry, args [][]byte, r firn.Reader) {
+	if s.asof != 0 || e.Flags&command.RunsScript != 0 || !s.track.Wants(e) {
+		return
+	}
+	n := note{what: noteRead}
+	if snap, ok := r.(*firn.Snapshot); ok {
+		n.seen = snap.Timestamp()
+	}
+	var room [acl.UsualKeys]command.KeyUse
+	uses, _ := e.AppendKeyUses(room[:0], args)
+	for i := range uses {
+		s.outbox.add(n, uses[i].Key, nil)
+	}
 }

@@ -23,6 +23,7 @@ type multi struct {
 	spoiled bool // a command could not be queued: EXEC will refuse
 	writes  bool // a queued command writes
 	past    bool // a queued command reads the past, and has not done so yet
+	scripts bool // a queued command runs a script
 	local   bool // a queued command acts on the session or the server: EXEC must not run twice
 	queue   []unit
 	bytes   int
@@ -48,6 +49,17 @@ func (m *multi) class(s *Session) class {
 	return classReads
 }
 
+// waitsFor says whether a command would wait for a script that takes its time.
+func (m *multi) waitsFor(e *command.Entry) bool {
+	switch {
+	case e.Flags&command.AllowBusy != 0:
+		return false
+	case e.Flags&command.Executes != 0:
+		return m.on && (m.writes || m.spoiled)
+	}
+	return e.Flags&command.Writes != 0
+}
+
 // add queues a command and appends the answer to that.
 func (m *multi) add(s *Session, out []byte, u *unit) []byte {
 	size := 0
@@ -65,6 +77,7 @@ func (m *multi) add(s *Session, out []byte, u *unit) []byte {
 	m.writes = m.writes || u.cmd.Flags&command.Writes != 0
 	m.past = m.past || u.cmd.Flags&command.OnWorker != 0
 	m.local = m.local || u.cmd.Flags&command.Local != 0
+	m.scripts = m.scripts || u.cmd.Flags&command.RunsScript != 0
 	m.queued.Store(int32(len(m.queue)))
 	if u.mute {
 		return out
@@ -80,7 +93,7 @@ func (m *multi) begin() {
 
 // end ends MULTI and what WATCH remembers.
 func (m *multi) end() {
-	m.on, m.spoiled, m.writes, m.past, m.local = false, false, false, false, false
+	m.on, m.spoiled, m.writes, m.past, m.local, m.scripts = false, false, false, false, false, false
 	m.queue, m.bytes, m.watch, m.live = nil, 0, nil, nil
 	m.queued.Store(-1)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/hll"
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/resp"
 	"github.com/firndb/firn/retention"
 	"github.com/firndb/firn/schema"
@@ -100,6 +101,7 @@ var causes = []struct {
 	text  string
 	known bool
 }{
+	{scripting.ErrEnded, "ERR the server is shutting down: the script was ended, and nothing of it was kept", false},
 	{firn.ErrForked, "FORKED the token is from another history of this store", true},
 	{firn.ErrMoment, "ERR invalid moment: give a timestamp in microseconds, <n>ms, <n>s, a date, an RFC 3339 time, -5m, -1d12h, -2w, now or a token", true},
 	{firn.ErrFull, "MISCONF the disk is full: nothing was written", false},

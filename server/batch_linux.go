@@ -13,8 +13,15 @@ type batch struct {
 	conns []*conn // whose sessions the group has
 }
 
-// join adds a waiting session to the batch of this round.
+// join adds a waiting session to the batch of this round. One with a script that
+// takes its time is a batch by itself, for which nobody else waits.
 func (l *loop) join(c *conn) {
+	if redis.Long(c.session) {
+		alone := &batch{conns: []*conn{c}}
+		alone.Add(c.session)
+		l.hand(alone)
+		return
+	}
 	b := l.batch
 	if b == nil {
 		b = &batch{}
@@ -83,11 +90,16 @@ func (l *loop) submit() {
 	}
 	b := l.batch
 	l.batch = nil
-	if b.Hurried = true; b.Len() <= maxInline && !b.Long() && l.server.redis.Store().TrySubmit(b) {
+	if b.Hurried = true; b.Len() <= maxInline && !b.Alone() && l.server.redis.Store().TrySubmit(b) {
 		l.goOn(b)
 		return
 	}
 	b.Hurried = false
+	l.hand(b)
+}
+
+// hand hands a batch to the writer's goroutine, which sends a letter.
+func (l *loop) hand(b *batch) {
 	b.Decided = func() { l.tell(func(m *mailbox) { m.decided = append(m.decided, b) }) }
 	if err := l.server.redis.Store().Submit(b); err != nil {
 		b.Decided = nil

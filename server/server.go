@@ -25,10 +25,12 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firndb/firn/redis"
+	"github.com/firndb/firn/redis/scripting"
 )
 
 // Options says where and how to serve.
@@ -119,10 +121,33 @@ func (s *Server) Run(ctx context.Context) error {
 	if len(s.opts.TLSListen) > 0 && s.opts.TLS == nil {
 		return errors.New("server: addresses for TLS, and no certificate")
 	}
+	over := make(chan struct{})
+	var aside sync.WaitGroup
+	aside.Go(func() { s.endScripts(ctx, over) })
+	defer aside.Wait()
+	defer close(over)
 	if haveLoops && !s.opts.Portable {
 		return s.runLoops(ctx)
 	}
 	return s.runPortable(ctx)
+}
+
+// endScripts ends scripts that go on when the server ends, after a while, until
+// it is over.
+func (s *Server) endScripts(ctx context.Context, over <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-over:
+		return
+	}
+	for wait := time.NewTimer(scripting.EndGrace); ; wait.Reset(scripting.EndGrace / 10) {
+		select {
+		case <-wait.C:
+			s.redis.EndScripts()
+		case <-over:
+			return
+		}
+	}
 }
 
 // runPortable accepts with a goroutine per listener.

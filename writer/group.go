@@ -93,6 +93,16 @@ func crash(w *Writer) {
 	answer(w.taken, err)
 }
 
+// Aloner is a job that may take so long that jobs which came before it should not
+// wait for it to be answered.
+type Aloner interface{ Alone() bool }
+
+// alone says whether a job is to begin a group.
+func alone(j Job) bool {
+	a, ok := j.(Aloner)
+	return ok && a.Alone()
+}
+
 // runTaken runs the jobs that were taken. Its error is fatal.
 func runTaken(w *Writer) error {
 	w.clock.look()
@@ -101,6 +111,11 @@ func runTaken(w *Writer) error {
 			return err
 		}
 		j := w.taken[0]
+		if len(w.running.jobs) > 0 && alone(j) {
+			if err := w.end(); err != nil {
+				return err
+			}
+		}
 		w.taken[0], w.taken = nil, w.taken[1:]
 		err := w.run(j)
 		if err == nil && w.running.ran >= launchAt {

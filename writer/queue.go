@@ -148,6 +148,28 @@ func (q *queue) cut(n int) ([]Job, []exec) {
 	return jobs, execs
 }
 
+// sift removes the jobs that do not stay.
+func (q *queue) sift(stays func(Job) bool) (gone []Job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left := q.jobs[:0]
+	for _, j := range q.jobs {
+		if stays(j) {
+			left = append(left, j)
+			continue
+		}
+		gone = append(gone, j)
+		q.txns -= j.Len()
+	}
+	clear(q.jobs[len(left):])
+	q.jobs = left
+	if len(gone) > 0 && q.room != nil {
+		close(q.room)
+		q.room = nil
+	}
+	return gone
+}
+
 // writes says whether anything waits that needs a transaction.
 func (q *queue) writes() bool {
 	q.mu.Lock()

@@ -22,6 +22,8 @@ var namedAnyway = map[string]string{
 
 	"redis/scripting/eval.go KEYS":      "the table of a script's keys",
 	"redis/scripting/functions.go KEYS": "the same",
+	"redis/scripting/script.go HELP":    "the text of SCRIPT HELP",
+	"redis/scripting/script.go KILL":    "as HELP",
 
 	"redis/pubsub.go HELP":         "the text of PUBSUB HELP",
 	"redis/pubsub.go NUMPAT":       "as HELP",

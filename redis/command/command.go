@@ -44,6 +44,7 @@ const (
 	NeverPaused                   // CLIENT PAUSE does not hold it back
 	RunsScript                    // runs a script: MONITOR shows it before what that calls
 	Replicates                    // Redis would send it to replicas although it writes nothing
+	TakesSource                   // with RunsScript: its first argument is the script itself
 )
 
 // What COMMAND INFO tells clients and proxies, and what means little here.

@@ -29,12 +29,22 @@ func (e *evaluator) ScriptHost() scripting.Host { return (*scriptHost)(e) }
 func (h *scriptHost) Engine() *scripting.Engine { return h.hub.opts.Scripts }
 
 // Begin implements scripting.Host.
-func (h *scriptHost) Begin(r *scripting.Run) {
+func (h *scriptHost) Begin(r *scripting.Run) error {
 	r.Deadline, r.Late = time.Now().Add(ScriptTime), errScriptTime
+	return nil
 }
 
+// Hurried implements scripting.Host.
+func (h *scriptHost) Hurried(*command.Call) bool { return false }
+
+// Busy implements scripting.Host. Nobody waits for a query.
+func (h *scriptHost) Busy(*scripting.Run) bool { return false }
+
+// Closing implements scripting.Host.
+func (h *scriptHost) Closing(*scripting.Run) bool { return false }
+
 // End implements scripting.Host.
-func (h *scriptHost) End(*scripting.Run) {}
+func (h *scriptHost) End(*scripting.Run, error) {}
 
 // Do implements scripting.Host.
 func (h *scriptHost) Do(r *scripting.Run, words [][]byte) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"sync"
+	"sync/atomic"
 
 	"github.com/firndb/firn/internal/lua"
 )
@@ -15,6 +16,8 @@ type Script struct {
 	Source string
 	Flags  Flags
 	chunk  *lua.Chunk
+	reason string      // what history says of what it wrote
+	seen   atomic.Bool // it has run, or was loaded: history names it
 
 	place *list.Element // among those that EVAL has loaded; nil: it stays
 }

@@ -44,14 +44,14 @@ type encoder struct {
 // error in it.
 func replyValue(r *Run, w *resp.Writer, v glua.LValue) (failed bool, err error) {
 	e := encoder{w: w, r: r, limit: len(w.Buf) + int(r.guard.Bytes)}
-	if r.Budget > 0 {
+	if r.Hurried {
 		e.limit = len(w.Buf) + maxHurriedReply
 	}
 	e.value(v, outerSlots)
 	if len(w.Buf) <= e.limit {
 		return e.failed, nil
 	}
-	if r.Budget > 0 {
+	if r.Hurried {
 		return false, ErrLong
 	}
 	return false, errLargeReply

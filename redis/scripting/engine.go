@@ -20,33 +20,50 @@ import (
 type Options struct {
 	// Version is the one of Redis that scripts are told.
 	Version string
-
-	// MemoryBytes is how much memory a script may take; 0: DefaultMemoryBytes.
-	MemoryBytes func() int64
 }
-
-// DefaultMemoryBytes is how much a script may take unless told otherwise.
-const DefaultMemoryBytes = 128 << 20
 
 // Engine is what all scripts of a server share. It is safe for concurrent use.
 type Engine struct {
-	opts  Options
-	cache cache
-	pool  pool
+	MemoryBytes atomic.Int64 // what a script may hold
+	BusyMillis  atomic.Int64 // how long it may keep others waiting before they are refused; 0: for ever
+
+	opts    Options
+	cache   cache
+	pool    pool
+	running running
+	lately  lately
 
 	functions atomic.Value // what functions keep, see functionset.go
 }
 
+// Defaults of an Engine.
+const (
+	DefaultMemoryBytes = 128 << 20
+	DefaultBusyMillis  = 5000
+
+	// LeastMemoryBytes is the least that a script may be allowed: a state takes
+	// some of it before the script begins.
+	LeastMemoryBytes = 1 << 20
+)
+
 // New makes an Engine.
 func New(o Options) *Engine {
-	if o.MemoryBytes == nil {
-		o.MemoryBytes = func() int64 { return DefaultMemoryBytes }
-	}
 	e := &Engine{opts: o}
+	e.MemoryBytes.Store(DefaultMemoryBytes)
+	e.BusyMillis.Store(DefaultBusyMillis)
 	e.cache.init()
 	return e
 }
 
-// ErrLong is the error of a script that takes longer than its budget. What it
-// did is to be undone, and it runs again from the start without one.
+// ErrLong is the error of a script that takes longer than it may on an event
+// loop. What it did is to be undone, and it runs again from the start where it
+// may take its time.
 var ErrLong = errors.New("redis: the script takes long")
+
+// Levels of Host.Log, Redis's.
+const (
+	LevelDebug = iota
+	LevelVerbose
+	LevelNotice
+	LevelWarning
+)

@@ -16,6 +16,9 @@ const (
 	errNegativeKeys = resp.Error("ERR Number of keys can't be negative")
 )
 
+// hurriedSource is the longest script that is compiled on an event loop.
+const hurriedSource = 4 << 10
+
 // What the entries have in common.
 const (
 	evalFlags      = command.NoScript | command.Stale | command.RunsScript
@@ -38,7 +41,7 @@ func evalCommands() []command.Command {
 			Run:     func(c *command.Call) error { return evalSHA(c, false) },
 		},
 		{
-			Name: "EVAL_RO", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly,
+			Name: "EVAL_RO", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.ReadOnly | command.TakesSource,
 			Keys:  command.CountedKeys(2, command.Reads).Noted("We cannot tell how the keys will be used so we assume the worst, RO and ACCESS"),
 			Group: "scripting", Since: "7.0.0", Complexity: evalComplexity,
 			Live:    command.Live{What: "what the commands that it calls are woken by"},
@@ -63,10 +66,14 @@ func eval(c *command.Call, readOnly bool) error {
 	if err != nil {
 		return err
 	}
+	source := c.Args[0]
+	if len(source) > hurriedSource && host.Hurried(c) {
+		return ErrLong
+	}
 	var sha [shaHexBytes]byte
-	s := e.cache.find(shaOf(&sha, c.Args[0]))
+	s := e.cache.find(shaOf(&sha, source))
 	if s == nil {
-		if s, err = e.load(string(sha[:]), c.Args[0], false); err != nil {
+		if s, err = e.load(string(sha[:]), source, false); err != nil {
 			return err
 		}
 	}
@@ -108,9 +115,12 @@ func splitArgs(all [][]byte) (keys, args [][]byte, err error) {
 
 // load compiles a script and keeps it.
 func (e *Engine) load(sha string, source []byte, stays bool) (*Script, error) {
-	s := &Script{SHA: sha, Source: string(source)}
+	s := &Script{SHA: sha, Source: string(source), reason: "EVALSHA " + sha}
 	if err := s.compile(); err != nil {
 		return nil, err
+	}
+	if stays {
+		s.seen.Store(true)
 	}
 	return e.cache.keep(s, stays), nil
 }
@@ -119,6 +129,9 @@ func (e *Engine) load(sha string, source []byte, stays bool) (*Script, error) {
 func (e *Engine) run(c *command.Call, host Host, s *Script, keys, args [][]byte, readOnly bool) error {
 	r := e.take()
 	defer e.give(r)
+	if r.Reason = s.reason; !s.seen.Load() {
+		r.Reason = c.Cmd.Name
+	}
 	r.state.SetGlobal("KEYS", tableOf(r, keys))
 	r.state.SetGlobal("ARGV", tableOf(r, args))
 	return e.execute(c, host, r, s, readOnly, r.state.Load(s.chunk))
@@ -126,39 +139,50 @@ func (e *Engine) run(c *command.Call, host Host, s *Script, keys, args [][]byte,
 
 // execute runs a function in a state that was set up for it, and appends its
 // reply, or the error that it raised: what it wrote before that stays.
-func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly bool, fn *glua.LFunction, args ...glua.LValue) error {
-	readOnly, err := s.readOnly(readOnly)
-	if err != nil {
+func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly bool, fn *glua.LFunction, args ...glua.LValue) (err error) {
+	if readOnly, err = s.readOnly(readOnly); err != nil {
 		return err
 	}
-	r.Host, r.Outer, r.ReadOnly, r.Proto = host, c, readOnly, 2
-	*r.Call.View = *c.View
-	r.Call.Client = c.Client
-	host.Begin(r)
-	defer host.End(r)
-	r.guard.Steps, r.guard.Bytes = r.Budget, e.opts.MemoryBytes()
-	r.guard.Stop, r.guard.Deadline = r.stop, r.Deadline
-	value, err := r.state.Call(fn, &r.guard, args...)
-	if r.ended != nil {
-		return r.ended
+	if r.Hurried = host.Hurried(c); r.Hurried && e.lately.has(s.SHA) {
+		return ErrLong
 	}
+	defer func() {
+		if r.leave(err); err == nil {
+			s.seen.Store(true)
+		}
+	}()
+	if err := r.enter(c, host, s.SHA, readOnly); err != nil {
+		return err
+	}
+	value, err := r.state.Call(fn, &r.guard, args...)
 	switch {
+	case r.ended != nil:
+		return r.ended
 	case errors.Is(err, lua.ErrSteps):
 		return ErrLong
 	case errors.Is(err, lua.ErrDeadline):
 		return r.Late
 	}
-	failed := err != nil
+	return r.answer(s, value, err)
+}
+
+// answer appends what the script has returned, or the error that it has raised.
+func (r *Run) answer(s *Script, value glua.LValue, raised error) error {
+	w := &r.Outer.Reply
+	start, failed := len(w.Buf), raised != nil
+	var err error
 	if failed {
-		replyError(r, s, err)
-	} else if failed, err = replyValue(r, &c.Reply, value); err != nil {
-		return err
+		replyError(r, s, raised)
+	} else if failed, err = replyValue(r, w, value); err != nil {
+		if err == ErrLong {
+			return err
+		}
+		w.Buf, failed = w.Buf[:start], true
+		w.Error(err.Error())
+		r.Host.Failed(r, err.Error(), false)
 	}
 	if failed {
-		c.Cmd.Failed.Add(1)
+		r.Outer.Cmd.Failed.Add(1)
 	}
 	return nil
 }
-
-// stop is asked now and then while a script runs: an error ends it.
-func (r *Run) stop() error { return r.ended }

@@ -74,6 +74,7 @@ func functionArgs(all [][]byte) (keys, args [][]byte, err error) {
 func (s *functionSet) callLua(c *command.Call, host Host, f *keyspace.Function, keys, args [][]byte, readOnly bool) error {
 	r := s.engine.take()
 	defer s.engine.give(r)
+	r.Function, r.Reason = true, c.Cmd.Name+" "+f.Name
 	fn, err := s.function(c, r, f)
 	if err != nil {
 		return err

@@ -73,11 +73,12 @@ func (s *functionSet) define(c *command.Call, code []byte) (functions []keyspace
 	host := c.Client.(Hosted).ScriptHost()
 	r := s.engine.take()
 	defer s.engine.give(r)
-	r.Host, r.Outer, r.ReadOnly, r.Proto = host, c, true, 2
-	host.Begin(r)
-	defer host.End(r)
-	if r.Budget > 0 && len(code) > quickCodeBytes {
+	if r.Hurried = host.Hurried(c); r.Hurried && len(code) > quickCodeBytes {
 		return nil, ErrLong
+	}
+	defer func() { r.leave(err) }()
+	if err := r.enter(c, host, "", true); err != nil {
+		return nil, err
 	}
 	l, err := s.compile(keyspace.HashCode(code), code)
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *functionSet) define(c *command.Call, code []byte) (functions []keyspace
 		in = set.load(r.state, l)
 		return 0
 	})
-	r.guard = lua.Guard{Steps: r.Budget, Bytes: s.engine.opts.MemoryBytes(), Deadline: time.Now().Add(loadLimit), Stop: r.stop}
+	r.guard.Deadline = time.Now().Add(loadLimit)
 	_, err = r.state.Call(main, &r.guard)
 	switch {
 	case r.ended != nil:

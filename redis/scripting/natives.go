@@ -148,7 +148,7 @@ func (n *natives) library() (l keyspace.Library, ok bool) {
 }
 
 // callNative calls a function written in Go.
-func (s *functionSet) callNative(c *command.Call, host Host, n *native, readOnly bool) error {
+func (s *functionSet) callNative(c *command.Call, host Host, n *native, readOnly bool) (err error) {
 	keys, args, err := functionArgs(c.Args[1:])
 	if err != nil {
 		return err
@@ -156,19 +156,21 @@ func (s *functionSet) callNative(c *command.Call, host Host, n *native, readOnly
 	if readOnly, err = functionScript(n.name, n.flags).readOnly(readOnly); err != nil {
 		return err
 	}
-	r := &Run{Engine: s.engine, Host: host, Outer: c, ReadOnly: readOnly, Proto: 2}
+	r := &Run{Engine: s.engine, Function: true, Reason: c.Cmd.Name + " " + n.name}
 	view := *c.View
-	if r.Call.View = &view; readOnly {
+	r.Call.View = &view
+	defer func() { r.leave(err) }()
+	if err := r.enter(c, host, n.name, readOnly); err != nil {
+		return err
+	}
+	if readOnly {
 		view.Tx = nil
 	}
-	r.Call.Client = c.Client
-	host.Begin(r)
-	defer host.End(r)
 	own := view
 	in := &Invocation{View: &own, Keys: keys, Args: args, Reply: &c.Reply, run: r}
 	start := len(c.Reply.Buf)
-	if err = n.call(in); err == nil {
-		err = r.ended
+	if err = n.call(in); r.ended != nil {
+		return r.ended
 	}
 	if err == nil {
 		return nil

@@ -19,6 +19,7 @@ func (e *Engine) take() *Run {
 	}
 	r := &Run{Engine: e}
 	r.Call.View = new(keyspace.View)
+	r.guard.Stop = r.look
 	r.state = lua.New(func(s *lua.State) { openRedis(s, r) })
 	return r
 }
@@ -31,9 +32,8 @@ func (e *Engine) give(r *Run) {
 	*r.Call.View = keyspace.View{}
 	r.Call.Client, r.Call.Cmd, r.Call.Args, r.Call.Wants = nil, nil, nil, nil
 	r.Host, r.Outer, r.ended = nil, nil, nil
-	r.ReadOnly, r.Wrote, r.Budget, r.Proto = false, false, 0, 2
+	r.Function, r.ReadOnly, r.Wrote, r.Hurried = false, false, false, false
 	r.Deadline, r.Late = time.Time{}, nil
-	r.guard = lua.Guard{}
 	clear(r.words)
 	if r.words = r.words[:0]; cap(r.words) > maxKeptBytes/16 {
 		r.words = nil

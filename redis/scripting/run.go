@@ -14,12 +14,14 @@ type Host interface {
 	// Engine is the server's.
 	Engine() *Engine
 
-	// Begin is called before a script runs. It sets what the commands that the
-	// script calls have in common, and the budget.
-	Begin(r *Run)
+	// Hurried says that a command runs on an event loop: a script has to end soon,
+	// or with ErrLong.
+	Hurried(c *command.Call) bool
 
-	// End is called after it, whatever came of it.
-	End(r *Run)
+	// Begin is called before a script runs, and End after it. If err is one after
+	// which the command runs again, the host forgets what this attempt has done.
+	Begin(r *Run) error
+	End(r *Run, err error)
 
 	// Do runs a command that the script calls, and appends the reply to
 	// r.Call.Reply. A resp.Error is the command's, for the script; any other error
@@ -36,6 +38,13 @@ type Host interface {
 
 	// Log writes a line to the server's log.
 	Log(level int, text string)
+
+	// Busy refuses those who wait for the script, which takes long. It is false if
+	// nobody has to wait for it.
+	Busy(r *Run) bool
+
+	// Closing says that the store is being closed, and waits for the script.
+	Closing(r *Run) bool
 }
 
 // Errors of commands that scripts call, in Redis's words.
@@ -56,15 +65,19 @@ type Run struct {
 	Host     Host
 	Outer    *command.Call // of the command that runs the script
 	Call     command.Call  // of the one that the script calls now
+	Name     string        // the script's SHA1, or the function's name
+	Reason   string        // what history says about why it wrote
+	Function bool          // it is a function
 	ReadOnly bool          // the script may not write
 	Wrote    bool          // it has called a command that writes
-	Budget   int64         // instructions that it may take; 0: any number
+	Hurried  bool          // it runs on an event loop
 	Deadline time.Time     // when it must have ended; zero: it may take its time
 	Late     error         // what it ends with then
 	Proto    int           // of the replies that the script sees
 
 	state     *lua.State
 	guard     lua.Guard
+	pulse     pulse
 	functions any // what functions keep in state, see libraryload.go
 
 	ended error // why the script must end: an error that is not for it
@@ -86,8 +99,8 @@ func (r *Run) Fatal(err error) error {
 // do runs a command and returns its reply in RESP, which is valid until the
 // next call. An error is for the script, unless r.ended is set.
 func (r *Run) do(words [][]byte) ([]byte, error) {
-	if r.ended != nil {
-		return nil, r.ended
+	if err := r.beat(); err != nil {
+		return nil, err
 	}
 	r.Call.Reply.Buf, r.Call.Reply.Proto = r.reply[:0], r.Proto
 	err := r.Host.Do(r, words)

@@ -11,6 +11,23 @@ func scriptCommand() command.Command {
 		Summary: "A container for Lua scripts management commands.",
 		Sub: []command.Command{
 			{
+				Name: "DEBUG", Args: "YES | SYNC | NO", Min: 1, Flags: command.Local | command.NoScript, Since: "3.2.0", Complexity: "O(1)",
+				Summary: "Sets the debug mode of server-side Lua scripts.",
+				Differs: "There is no debugger: everything but NO is refused.",
+				Run:     scriptDebug,
+			},
+			{
+				Name: "KILL", Flags: command.Local | command.NoScript | command.AllowBusy, Since: "2.6.0", Complexity: "O(1)",
+				Tips:    []string{"request_policy:all_shards", "response_policy:one_succeeded"},
+				Summary: "Terminates a server-side Lua script during execution.",
+				Run:     scriptKill,
+			},
+			{
+				Name: "HELP", Flags: command.Local | command.Loading | command.Stale, Since: "5.0.0", Complexity: "O(1)",
+				Summary: "Returns helpful text about the different subcommands.",
+				Run:     func(c *command.Call) error { return command.ReplyLines(c, scriptHelp) },
+			},
+			{
 				Name: "EXISTS", Args: "sha1 [sha1 ...]", Min: 1, Max: -1, Flags: command.Local | command.NoScript, Since: "2.6.0",
 				Tips:       []string{"request_policy:all_shards", "response_policy:agg_logical_and"},
 				Complexity: "O(n), n the scripts to check", Summary: "Determines whether server-side Lua scripts exist in the script cache.",
@@ -26,7 +43,8 @@ func scriptCommand() command.Command {
 				Name: "LOAD", Args: "script", Min: 1, Flags: command.Local | command.NoScript | command.Stale, Since: "2.6.0",
 				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Complexity: "O(n), n the bytes of the script", Summary: "Loads a server-side Lua script to the script cache.",
-				Run: scriptLoad,
+				Waits: func(args [][]byte) bool { return len(args[0]) > hurriedSource },
+				Run:   scriptLoad,
 			},
 		},
 	}
@@ -60,4 +78,44 @@ func scriptLoad(c *command.Call) error {
 	}
 	c.Reply.Bulk(name)
 	return nil
+}
+
+// scriptHelp is the text of SCRIPT HELP, Redis's.
+var scriptHelp = []string{
+	"SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+	"DEBUG (YES|SYNC|NO)",
+	"    Set the debug mode for subsequent scripts executed.",
+	"EXISTS <sha1> [<sha1> ...]",
+	"    Return information about the existence of the scripts in the script cache.",
+	"FLUSH [ASYNC|SYNC]",
+	"    Flush the Lua scripts cache. Very dangerous on replicas.",
+	"    When called without the optional mode argument, the behavior is determined by the",
+	"    lazyfree-lazy-user-flush configuration directive. Valid modes are:",
+	"    * ASYNC: Asynchronously flush the scripts cache.",
+	"    * SYNC: Synchronously flush the scripts cache.",
+	"KILL",
+	"    Kill the currently executing Lua script.",
+	"LOAD <script>",
+	"    Load a script into the scripts cache without executing it.",
+	"HELP",
+	"    Prints this help.",
+}
+
+func scriptKill(c *command.Call) error {
+	if err := engineOf(c).Kill(false); err != nil {
+		return err
+	}
+	c.Reply.Simple("OK")
+	return nil
+}
+
+func scriptDebug(c *command.Call) error {
+	switch {
+	case command.Is(c.Args[0], "NO"):
+		c.Reply.Simple("OK")
+		return nil
+	case command.Is(c.Args[0], "YES"), command.Is(c.Args[0], "SYNC"):
+		return resp.Error("ERR there is no debugger for scripts here")
+	}
+	return resp.Error("ERR Use SCRIPT DEBUG YES/SYNC/NO")
 }
