@@ -187,10 +187,10 @@ func must(t *testing.T, errs ...error) {
 }
 
 // eventually asks until the answer is yes, and fails the test when that takes
-// longer than ten seconds, far more than any server here needs.
+// longer than thirty seconds, far more than any server here needs.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()

@@ -25,12 +25,12 @@ func TestNodeClients(t *testing.T) {
 	install(t, ctx, "node")
 	t.Run("tls.test.mjs", func(t *testing.T) {
 		eachDriver(t, func(t *testing.T, s tlsServer) {
-			runNode(t, ctx, "tls.test.mjs", "FIRN_ADDR="+s.addr, "FIRN_CA="+s.ca, "FIRN_CERT="+s.cert, "FIRN_KEY="+s.key)
+			runNode(t, ctx, "node", "tls.test.mjs", "FIRN_ADDR="+s.addr, "FIRN_CA="+s.ca, "FIRN_CERT="+s.cert, "FIRN_KEY="+s.key)
 		})
 	})
 	for _, script := range []string{"ioredis.test.mjs", "noderedis.test.mjs", "noderediscache.test.mjs"} {
 		t.Run(script, func(t *testing.T) {
-			runNode(t, ctx, script, "FIRN_ADDR="+startFirn(t))
+			runNode(t, ctx, "node", script, "FIRN_ADDR="+startFirn(t))
 		})
 	}
 }
@@ -50,11 +50,11 @@ func install(t *testing.T, ctx context.Context, dir string) {
 	}
 }
 
-// runNode runs the tests of a script.
-func runNode(t *testing.T, ctx context.Context, script string, variables ...string) {
+// runNode runs the tests of a script in a directory.
+func runNode(t *testing.T, ctx context.Context, dir, script string, variables ...string) {
 	t.Helper()
 	run := exec.CommandContext(ctx, "node", "--test", "--test-timeout=60000", script)
-	run.Dir = "node"
+	run.Dir = dir
 	run.Env = append(os.Environ(), variables...)
 	output, err := run.CombinedOutput()
 	if err != nil || !strings.Contains(string(output), "# pass") {
