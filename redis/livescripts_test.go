@@ -149,6 +149,31 @@ func TestScriptsResume(t *testing.T) {
 	Check(t, "changed", l.Run(t, "UNLIVE a", "LIVE a RESUME "+token+script), ":1\r\n*2\r\n$1\r\n1\r\n$1\r\n2\r\n")
 }
 
+// TestFunctionsAreFollowed, and so is who replaces them.
+func TestFunctionsAreFollowed(t *testing.T) {
+	_, l, w := newLivePair(t)
+	load := func(body string) {
+		t.Helper()
+		library := "#!lua name=lib\nredis.register_function{function_name='f', flags={'no-writes'}, callback=function(keys) " + body + " end}"
+		Check(t, "FUNCTION LOAD", string(w.tell(t, []byte("FUNCTION"), []byte("LOAD"), []byte("REPLACE"), []byte(library))), "$3\r\nlib\r\n")
+	}
+	load("return redis.call('GET', keys[1])")
+	w.Run(t, "SET k 1")
+	Check(t, "first reply", l.Run(t, "LIVE a FCALL_RO f 1 k"), "$1\r\n1\r\n")
+	w.Run(t, "SET k 2")
+	then := l.expectPush(t, "a", "2").ts
+	load("return 'not ' .. redis.call('GET', keys[1])")
+	l.expectPush(t, "a", "not 2")
+	w.Run(t, "SET k 3")
+	l.expectPush(t, "a", "not 3")
+	Check(t, "AT", w.Run(t, "AT "+then+" FCALL_RO f 1 k"), "$1\r\n2\r\n")
+	Check(t, "ASOF", w.Run(t, "CLIENT ASOF "+then, "FCALL_RO f 1 k", "CLIENT ASOF OFF"), "+OK\r\n$1\r\n2\r\n+OK\r\n")
+	w.Run(t, "FUNCTION DELETE lib")
+	if p := l.nextPush(t); p.id != "a" || p.reply != "(error) ERR Function not found" {
+		t.Errorf("the function is gone: got %+v, want the error that ends it", p)
+	}
+}
+
 // TestScriptsThatNoCommitWakesAreRefused, in the words of the command that is
 // to blame.
 func TestScriptsThatNoCommitWakesAreRefused(t *testing.T) {
