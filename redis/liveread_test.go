@@ -297,7 +297,9 @@ func (g *followGrammar) ids(down bool) string {
 
 // followQueries are arguments for every command that can be followed.
 var followQueries = map[string]func(*followGrammar) string{
-	"get": func(g *followGrammar) string { return g.key("s") }, "strlen": func(g *followGrammar) string { return g.key("s") },
+	"function|list": func(g *followGrammar) string { return "LIBRARYNAME w*" + g.one("", " WITHCODE") },
+	"function|dump": func(g *followGrammar) string { return "" },
+	"get":           func(g *followGrammar) string { return g.key("s") }, "strlen": func(g *followGrammar) string { return g.key("s") },
 	"getrange": func(g *followGrammar) string { return g.key("s") + " " + g.index() + " " + g.index() },
 	"substr":   func(g *followGrammar) string { return g.key("s") + " " + g.index() + " " + g.index() },
 	"mget":     func(g *followGrammar) string { return g.several("s") },
@@ -442,6 +444,13 @@ func (g *followGrammar) disturb(t testing.TB, r *followRig) string {
 			r.tell(t, []byte("RESTORE"), []byte(to), []byte("0"), body[:len(body)-2], []byte("REPLACE"))
 			return "RESTORE " + to + " of " + from
 		}
+	case 4:
+		text := "FUNCTION DELETE words"
+		if g.IntN(3) > 0 {
+			text = loadFunction("words", "words", "return "+g.number(3))
+		}
+		r.tell(t, SplitWords(t, text)...)
+		return text
 	}
 	n := len(followWrites)
 	if g.IntN(4) > 0 {

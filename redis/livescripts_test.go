@@ -41,7 +41,12 @@ func followQuery(name string) func(*followGrammar) string {
 			return followSHA + " 0 " + g.called() + " | " + g.called() + " | " + g.called()
 		}
 	case "fcall_ro":
-		return func(g *followGrammar) string { return "follow 0 " + g.called() + " | " + g.called() }
+		return func(g *followGrammar) string {
+			if g.IntN(4) == 0 {
+				return "words 0"
+			}
+			return "follow 0 " + g.called() + " | " + g.called()
+		}
 	}
 	return followQueries[name]
 }

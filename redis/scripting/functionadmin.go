@@ -19,7 +19,7 @@ var functionCommand = command.Command{
 		{
 			Name: "DUMP", Flags: listFlags, Since: "7.0.0",
 			Complexity: "O(n), n the bytes of all libraries", Summary: "Dumps all libraries into a serialized binary payload.",
-			Differs: "Functions written in Go are left out. Works at any moment, with AT.", Run: functionDump, Live: command.Live{Refused: command.LiveChance},
+			Differs: "Functions written in Go are left out. Works at any moment, with AT.", Run: functionDump,
 		},
 		{
 			Name: "FLUSH", Args: "[ASYNC|SYNC]", Max: -1, Flags: command.Writes | command.NoScript, Since: "7.0.0", Operation: "FUNCTION FLUSH",
@@ -32,7 +32,7 @@ var functionCommand = command.Command{
 			Tips: []string{"nondeterministic_output_order"}, Complexity: "O(n), n the functions",
 			Summary: "Returns information about libraries.",
 			Differs: "Sorted by library, functions as they were registered; functions written in Go come first, as a library of the engine GO. Works at any moment, with AT: so it tells which code was loaded when.",
-			Live:    command.Live{Refused: command.LiveChance}, Run: functionList,
+			Run:     functionList,
 		},
 		{
 			Name: "LOAD", Args: "[REPLACE] function-code", Min: 1, Max: -1, Flags: loadFlags, Since: "7.0.0", Operation: "FUNCTION LOAD",

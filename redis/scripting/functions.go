@@ -36,7 +36,7 @@ var fcallRO = command.Command{
 	Group: "scripting", Since: "7.0.0", Complexity: fcall.Complexity,
 	Summary: "Invokes a read-only function.",
 	Differs: "Works at any moment, with AT, CLIENT ASOF and LIVE: the function is the one of that moment.",
-	Live:    command.Live{What: "what the commands that it calls are woken by, and another library in the function's place"},
+	Live:    command.Live{What: "what the commands that it calls are woken by, and a change of its library"},
 	Run:     func(c *command.Call) error { return callFunction(c, true) },
 }
 
