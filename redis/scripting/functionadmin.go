@@ -28,6 +28,11 @@ var functionCommand = command.Command{
 		},
 		functionHelp,
 		{
+			Name: "KILL", Flags: command.Local | command.NoScript | command.AllowBusy, Since: "7.0.0",
+			Tips: []string{"request_policy:all_shards", "response_policy:one_succeeded"}, Complexity: "O(1)",
+			Summary: "Ends the functions that take their time and have not written.", Run: functionKill,
+		},
+		{
 			Name: "LIST", Args: "[LIBRARYNAME library-name-pattern] [WITHCODE]", Max: -1, Flags: listFlags, Since: "7.0.0",
 			Tips: []string{"nondeterministic_output_order"}, Complexity: "O(n), n the functions",
 			Summary: "Returns information about libraries.",
@@ -43,6 +48,13 @@ var functionCommand = command.Command{
 			Name: "RESTORE", Args: "serialized-value [FLUSH|APPEND|REPLACE]", Min: 1, Max: -1, Flags: loadFlags, Since: "7.0.0", Operation: "FUNCTION RESTORE",
 			Tips: everywhere, Complexity: "O(n), n the bytes of the payload",
 			Summary: "Restores all libraries of a payload.", Differs: "Also takes what Redis 7.2 and 7.4 dump.", Run: functionRestore,
+		},
+		{
+			Name: "STATS", Flags: listFlags | command.AllowBusy, Since: "7.0.0",
+			Tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"}, Complexity: "O(1)",
+			Summary: "Returns information about the function that has been running longest, and about engines.",
+			Differs: "Functions that have just begun are not shown. Works at any moment, with AT, as far as libraries are counted.",
+			Live:    command.Live{Refused: command.LiveClock}, Run: functionStats,
 		},
 	},
 }

@@ -75,7 +75,7 @@ func (s *functionSet) callLua(c *command.Call, host Host, f *keyspace.Function, 
 	r := s.engine.take()
 	defer s.engine.give(r)
 	r.Function, r.Reason = true, c.Cmd.Name+" "+f.Name
-	fn, err := s.function(c, r, f)
+	fn, err := s.function(c, host, r, f)
 	if err != nil {
 		return err
 	}
@@ -93,12 +93,12 @@ func functionScript(name string, flags Flags) *Script {
 
 // function is a function in a state. Where its library is not loaded there yet,
 // it is one that does that first.
-func (s *functionSet) function(c *command.Call, r *Run, f *keyspace.Function) (*glua.LFunction, error) {
+func (s *functionSet) function(c *command.Call, host Host, r *Run, f *keyspace.Function) (*glua.LFunction, error) {
 	set := loadedIn(r)
 	if in := set.byHash[f.Hash]; in != nil {
 		return in.callbacks[f.Name], nil
 	}
-	l, err := s.libraryOf(c, f)
+	l, err := s.libraryOf(c, host, f)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s *functionSet) function(c *command.Call, r *Run, f *keyspace.Function) (*
 }
 
 // libraryOf is the compiled library of a function.
-func (s *functionSet) libraryOf(c *command.Call, f *keyspace.Function) (*library, error) {
+func (s *functionSet) libraryOf(c *command.Call, host Host, f *keyspace.Function) (*library, error) {
 	if l := s.libraries.find(f.Hash); l != nil {
 		return l, nil
 	}
@@ -124,6 +124,9 @@ func (s *functionSet) libraryOf(c *command.Call, f *keyspace.Function) (*library
 	}
 	if !ok || keyspace.HashCode(l.Code) != f.Hash {
 		return nil, fmt.Errorf("function %q: library %q is not the one that registered it: %w", f.Name, f.Library, keyspace.ErrDamaged)
+	}
+	if len(l.Code) > quickCodeBytes && host.Hurried(c) {
+		return nil, ErrLong
 	}
 	return s.compile(f.Hash, l.Code)
 }

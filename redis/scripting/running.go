@@ -295,23 +295,23 @@ func (r *Run) killed() resp.Error {
 	return resp.Error(text)
 }
 
-// Underway is a script that takes its time.
+// Underway is a function that takes its time.
 type Underway struct {
-	Name     string // of a script its SHA1
-	Function bool
-	Words    []string
-	Took     time.Duration
+	Name  string
+	Words []string
+	Took  time.Duration
 }
 
-// Underway is the script that has been running longest, of those that take their
-// time.
+// Underway is the function that has been running longest, of those that take
+// their time.
 func (e *Engine) Underway() (u Underway, ok bool) {
 	a := &e.running
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.runs) == 0 {
-		return u, false
+	for _, r := range a.runs {
+		if r.Function {
+			return Underway{r.Name, r.pulse.words, command.Clock() - r.pulse.began}, true
+		}
 	}
-	r := a.runs[0]
-	return Underway{r.Name, r.Function, r.pulse.words, command.Clock() - r.pulse.began}, true
+	return u, false
 }
