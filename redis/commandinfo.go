@@ -225,7 +225,7 @@ func keysOfArguments(c *command.Call) ([]command.KeyUse, error) {
 		return nil, resp.Error("ERR Invalid number of arguments specified for command")
 	}
 	uses, _ := e.AppendKeyUses(nil, args)
-	if len(uses) == 0 {
+	if len(uses) == 0 && e.Flags&command.RunsScript == 0 { // a script may have no keys
 		return nil, resp.Error("ERR Invalid arguments specified for command")
 	}
 	return uses, nil
