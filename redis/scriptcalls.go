@@ -29,7 +29,10 @@ func (h *scriptHost) Do(r *scripting.Run, words [][]byte) error {
 	if err == nil {
 		err = scriptMay(s, r, e, args)
 	} else {
-		err = unresolved(e)
+		err = unresolved(e, len(words), err)
+	}
+	if err == nil && asksToWait(e, args) {
+		err = resp.Error("ERR " + string(words[0]) + " command is not allowed with BLOCK option from scripts")
 	}
 	if err != nil {
 		refusedInScript(s, e, err)
@@ -38,11 +41,15 @@ func (h *scriptHost) Do(r *scripting.Run, words [][]byte) error {
 	return runCalled(s, r, e, args, words)
 }
 
-// unresolved is the error for words that are no command, or have too few or too
-// many arguments for one.
-func unresolved(e *command.Entry) error {
+// unresolved is the error for n words that are no command, or have too few or too
+// many arguments for one. Where Redis leaves it to the command to count them, the
+// error is the command's.
+func unresolved(e *command.Entry, n int, err error) error {
 	if e == nil {
 		return scripting.ErrUnknown
+	}
+	if arity := e.Arity(); arity < 0 && n >= -arity && e.Run != nil {
+		return err
 	}
 	return scripting.ErrArity
 }
@@ -59,13 +66,35 @@ func scriptMay(s *Session, r *scripting.Run, e *command.Entry, args [][]byte) er
 	if err := scriptPermit(s, e, args); err != nil {
 		return err
 	}
-	if e.Flags&command.Writes == 0 {
-		return nil
-	}
-	if r.ReadOnly || r.Outer.Tx == nil {
+	const writes = command.Writes | command.Replicates
+	if e.Flags&writes != 0 && r.ReadOnly || e.Flags&command.Writes != 0 && r.Outer.Tx == nil {
 		return scripting.ErrReadOnly
 	}
-	return r.Writes()
+	if e.Flags&command.Writes != 0 {
+		return r.Writes()
+	}
+	return nil
+}
+
+// asksToWait says whether a reader of streams has the option BLOCK, which Redis
+// refuses scripts whatever there is to read.
+func asksToWait(e *command.Entry, args [][]byte) bool {
+	if e.Flags&command.Blocks == 0 || e.Group != "stream" {
+		return false
+	}
+	for i := 0; i < len(args); i++ {
+		switch {
+		case command.Is(args[i], "BLOCK"):
+			return true
+		case command.Is(args[i], "COUNT"):
+			i++
+		case command.Is(args[i], "GROUP"):
+			i += 2
+		case !command.Is(args[i], "NOACK"):
+			return false
+		}
+	}
+	return false
 }
 
 // scriptPermit is permit for a command that a script calls.
