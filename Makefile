@@ -7,6 +7,7 @@ FUZZTIME  ?= 20s
 SOAK      ?= 1000000
 BENCHFLAGS ?=
 RUNFLAGS  ?=
+JOBS      ?= 10000
 
 # The race detector needs a C compiler on Linux. Without one the tests still
 # run, and say so.
@@ -21,7 +22,7 @@ UNWATCHED = GOFLAGS="$(shell $(GO) env GOFLAGS) -gcflags=modernc.org/...=-race=f
 
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
-.PHONY: run build test quick lint unit e2e bench fuzz soak update clean
+.PHONY: run build test quick lint unit e2e jobs bench fuzz soak update clean
 
 # run starts a server on Redis's port, on a file in this directory.
 run:
@@ -61,6 +62,11 @@ unit:
 # module of their own, so that embedders never see them.
 e2e:
 	cd e2e && $(GO) vet ./... && $(GO) test -count=1 ./...
+
+# jobs measures how long BullMQ takes for JOBS jobs on Redis and on Firn, and
+# fails when the ratio is above its bar. The machine must be calm.
+jobs:
+	cd e2e && FIRN_JOBS=$(JOBS) $(GO) test -count=1 -v -run TestBullMQSpeed .
 
 # bench compares with redis-server and rewrites docs/benchmarks.md.
 # BENCHFLAGS='-only throughput -rounds 1' makes it short.

@@ -87,8 +87,9 @@ func eachServer(t *testing.T, check func(t *testing.T, addr string)) {
 	t.Run("firn", func(t *testing.T) { check(t, startFirn(t)) })
 }
 
-// startRedis starts a redis-server that ends with the test.
-func startRedis(t *testing.T) string {
+// startRedis starts a redis-server that ends with the test. args come last, so
+// they win.
+func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -96,7 +97,7 @@ func startRedis(t *testing.T) string {
 	}
 	addr, dir := freeAddr(t), t.TempDir()
 	host, port, _ := strings.Cut(addr, ":")
-	command := exec.Command(path, "--bind", host, "--port", port, "--dir", dir, "--save", "", "--appendonly", "no")
+	command := exec.Command(path, append([]string{"--bind", host, "--port", port, "--dir", dir, "--save", ""}, args...)...)
 	if err := command.Start(); err != nil {
 		t.Fatalf("start redis-server: %v", err)
 	}

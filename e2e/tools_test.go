@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,26 @@ func TestRedisCLIPipesCommands(t *testing.T) {
 	}
 	if got := tool(t, addr, "", "GET", "n"); got != "10000\n" {
 		t.Errorf("GET: got %q, want 10000", got)
+	}
+}
+
+func TestRedisCLIEvaluates(t *testing.T) {
+	addr := startFirn(t)
+	script := filepath.Join(t.TempDir(), "free.lua")
+	must(t, os.WriteFile(script, []byte(`if redis.call('GET', KEYS[1]) == ARGV[1] then
+  return redis.call('DEL', KEYS[1])
+end
+return {KEYS[1], ARGV[2], cjson.encode({left = redis.call('PTTL', KEYS[1])})}
+`), 0o600))
+	tool(t, addr, "", "SET", "lock", "mine")
+	if got, want := tool(t, addr, "", "--eval", script, "lock", ",", "another's", "x"), "lock\nx\n{\"left\":-1}\n"; got != want {
+		t.Errorf("redis-cli --eval, not the owner: got %q, want %q", got, want)
+	}
+	if got := tool(t, addr, "", "--eval", script, "lock", ",", "mine"); got != "1\n" {
+		t.Errorf("redis-cli --eval, the owner: got %q, want 1", got)
+	}
+	if got := tool(t, addr, "", "SCRIPT", "DEBUG", "YES"); !strings.HasPrefix(got, "ERR ") {
+		t.Errorf("SCRIPT DEBUG YES: got %q, want an error", got)
 	}
 }
 
