@@ -394,7 +394,7 @@ func (s *Session) run(out []byte, u *unit, r firn.Reader, tx *firn.Tx) ([]byte, 
 	if err == nil {
 		err = u.cmd.Run(c)
 	}
-	if took, timed := s.times.end(u.cmd, began); timed && took >= s.srv.slow.Floor() {
+	if took, timed := s.times.end(u.cmd, began); timed && took >= s.srv.slow.Floor() && !runsAgain(err) {
 		wasSlow(s, u, took)
 	}
 	if u.cmd.Flags&command.RunsScript == 0 {
