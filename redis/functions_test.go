@@ -345,3 +345,33 @@ func TestFunctionsInGoAskForRights(t *testing.T) {
 		t.Errorf("a command that the user may not run: got %q", got)
 	}
 }
+
+func TestINFOCountsFunctions(t *testing.T) {
+	a, _ := NewPair(t, firn.Options{})
+	natives(t, a.session.srv)
+	a.Run(t, loadFunction("l", "f", "return 1"), loadFunction("m", "g", "return 1"), `FUNCTION LOAD REPLACE "#!lua name=m\nredis.register_function('g', function() end) redis.register_function('h', function() end)"`, `EVAL "return 1" 0`)
+	then := a.lastTS(t)
+	a.Run(t, "FUNCTION DELETE m")
+	figures := func() string {
+		t.Helper()
+		got := info(t, a, "memory")
+		return got["number_of_libraries"] + " " + got["number_of_functions"] + " " + got["number_of_cached_scripts"]
+	}
+	Check(t, "now", figures(), "1 1 1")
+	a.Run(t, "CLIENT ASOF "+then)
+	Check(t, "then", figures(), "2 3 1")
+	if got := info(t, a, "memory")["used_memory_vm_functions"]; len(got) < 3 {
+		t.Errorf("compiled code: got %s bytes, want some hundred", got)
+	}
+}
+
+// TestHistoryNamesTheFunction: why a key was written.
+func TestHistoryNamesTheFunction(t *testing.T) {
+	a, _ := NewPair(t, firn.Options{})
+	natives(t, a.session.srv)
+	a.Run(t, `FUNCTION LOAD "#!lua name=l\nredis.register_function('Put', function(keys) redis.call('SET', keys[1], 1) end)"`,
+		"FCALL put 1 k", "FCALL incr 1 k 1", `CLIENT SETINFO REASON ticket`, "FCALL put 1 k", "SET k v")
+	Check(t, "history", writersOf(t, a, "k"), strings.Join([]string{
+		"SET|default||127.0.0.1|FCALL Put", "INCRBY|default||127.0.0.1|FCALL incr", "SET|default||127.0.0.1|ticket FCALL Put", "SET|default||127.0.0.1|ticket",
+	}, "\n"))
+}

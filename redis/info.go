@@ -228,11 +228,9 @@ func infoMemory(t *infoText) error {
 		"allocator_resident", m.total,
 	)
 	sizes("total_system_memory", system)
-	sizes("used_memory_lua", 0)
-	sizes("used_memory_vm_total", 0)
-	t.zeros("used_memory_vm_eval used_memory_scripts_eval number_of_cached_scripts number_of_functions number_of_libraries " +
-		"used_memory_vm_functions used_memory_functions")
-	sizes("used_memory_scripts", 0)
+	if err := infoScripts(t, sizes); err != nil {
+		return err
+	}
 	sizes("maxmemory", 0)
 	t.addAll(
 		"maxmemory_policy", t.srv.config.kept("maxmemory-policy", "noeviction"),
