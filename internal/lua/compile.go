@@ -1,56 +1,66 @@
 package lua
 
 import (
+	"errors"
 	"fmt"
 	"strings"
-
-	glua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/parse"
-
-	"github.com/firndb/firn/internal/lua/arg"
 )
 
-// Bounds on what is compiled.
-const (
-	// maxSource is the longest program, in bytes. Redis has no bound of its
-	// own; a script is code that somebody wrote, not data.
-	maxSource = 1 << 20
+// ErrTooLong means that a program is longer than what is compiled.
+var ErrTooLong = errors.New("lua: chunk is too long")
 
-	// protoBytesPerByte is what compiled code takes for each byte of source,
-	// measured over the scripts of bullmq, sidekiq and redlock.
-	protoBytesPerByte = 12
-)
+// maxSource is the longest program, in bytes. Redis has no bound of its own; a
+// script is code that somebody wrote, not data.
+const maxSource = 1 << 20
 
-// Chunk is a compiled program. It is never changed, and states share it.
-type Chunk struct {
-	proto *glua.FunctionProto
-	bytes int
-}
+// pieceBytes is what a piece of compiled code takes, measured over the scripts
+// of queues and limiters.
+const pieceBytes = 160
 
 // Compile compiles a program. The error's text is the one that Lua 5.1 gives.
-func Compile(name, source string) (chunk *Chunk, err error) {
-	if strings.HasPrefix(source, "\x1b") {
-		return nil, fmt.Errorf("%s: bad code in precompiled chunk", name)
-	}
-	if len(source) > maxSource {
-		return nil, fmt.Errorf("%s:1: chunk is too long", name)
-	}
-	defer func() {
-		if broken := recover(); broken != nil {
-			chunk, err = nil, fmt.Errorf("%s:1: %v", name, broken)
-		}
-	}()
-	tree, err := parse.Parse(strings.NewReader(source), name)
-	if err != nil {
-		return nil, fmt.Errorf("%s:1: %w", name, err)
-	}
-	proto, err := glua.Compile(tree, name)
-	if err != nil {
-		return nil, fmt.Errorf("%s:1: %w", name, err)
-	}
-	arg.MarkMethods(proto)
-	return &Chunk{proto: proto, bytes: len(source) * protoBytesPerByte}, nil
+func Compile(name, source string) (*Chunk, error) {
+	return compile("@"+strings.TrimPrefix(name, "@"), source)
 }
 
-// Bytes is about what the chunk takes in memory.
-func (c *Chunk) Bytes() int { return c.bytes }
+// compile is Compile for a name with Lua's mark before it.
+func compile(source, text string) (chunk *Chunk, err error) {
+	name := chunkID(source, maxSyntaxID)
+	if strings.HasPrefix(text, "\x1b") {
+		return nil, fmt.Errorf("%s: bad header in precompiled chunk", name)
+	}
+	if len(text) > maxSource {
+		return nil, fmt.Errorf("%s:1: %w", name, ErrTooLong)
+	}
+	defer func() {
+		panicked := recover()
+		switch e := panicked.(type) {
+		case nil:
+		case *syntaxError:
+			chunk, err = nil, errors.New(e.text)
+		default:
+			panic(panicked)
+		}
+	}()
+	p := &parser{lexer: lexer{name: name, src: text, line: 1, lastLine: 1}}
+	fn := p.program()
+	pieces := 0
+	proto := newProto(chunkID(source, maxID), source, fn, &pieces)
+	return &Chunk{proto: proto, bytes: pieces*pieceBytes + len(text)}, nil
+}
+
+// program reads a whole program.
+func (p *parser) program() *funcNode {
+	if p.peek(0) == '#' {
+		for p.at < len(p.src) && p.src[p.at] != '\n' {
+			p.at++
+		}
+	}
+	fn := &funcNode{vararg: true}
+	p.fn = fn
+	p.next()
+	fn.body = p.chunk()
+	if p.tok.kind != tEOS {
+		p.expected(tEOS)
+	}
+	return fn
+}

@@ -3,6 +3,8 @@ package lua
 import (
 	"errors"
 	"time"
+
+	"github.com/firndb/firn/internal/lua/unwind"
 )
 
 // Ends that a script cannot catch. Errors of State.Call match them.
@@ -19,64 +21,76 @@ var (
 
 // lookEvery is how many instructions pass between two looks at the clock and
 // at who asks the script to stop: some microseconds.
-const lookEvery = 512
+const lookEvery = 1024
 
-// Guard bounds one call. Its zero value bounds nothing.
+// DefaultBytes is what a script may hold when its guard says nothing else.
+const DefaultBytes = 128 << 20
+
+// Guard bounds one call. Its zero value bounds memory alone.
 type Guard struct {
 	Steps    int64        // instructions, about; 0: as many as it likes
 	Deadline time.Time    // zero: none
-	Bytes    int64        // what the script may hold; 0: the default
-	Stop     func() error // asked every few hundred instructions; its error ends the script
+	Bytes    int64        // what the script may hold; 0: DefaultBytes
+	Stop     func() error // asked every thousand instructions or so; its error ends the script
 }
 
 // closed is what a context's Done returns when it is done.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// meter is the context that the virtual machine asks before each instruction.
-// It counts, and once it has said stop it never says anything else, so a
-// script that catches the error gets no further.
+// meter counts what a program uses. Once it has said that the program ends it
+// says nothing else, so a program that catches errors gets no further.
+//
+// It is also the context of the state that Go functions see: they may spend.
 type meter struct {
 	left  int64 // instructions until the next look
 	steps int64 // instructions left in the budget
 	guard Guard
 	err   error
+
+	debt    int64 // bytes taken since the last walk
+	allowed int64 // bytes that may be taken until the next one
+	walk    func() int64
+	heap    uint64 // of the process, when the program began
 }
 
-func (m *meter) reset(g *Guard) {
-	*m = meter{left: lookEvery}
+func (m *meter) reset(g *Guard, walk func() int64) {
+	*m = meter{left: lookEvery, walk: walk}
 	if g != nil {
 		m.guard = *g
 	}
+	if m.guard.Bytes <= 0 {
+		m.guard.Bytes = DefaultBytes
+	}
+	m.allowed = m.guard.Bytes
 	m.steps = m.guard.Steps
 	if m.steps > 0 {
 		m.left = min(m.left, m.steps)
 	}
 }
 
-// Done is called before each instruction.
-func (m *meter) Done() <-chan struct{} {
-	m.left--
-	if m.left > 0 {
-		return nil
+// spend counts instructions.
+func (m *meter) spend(n int64) {
+	m.left -= n
+	if m.left <= 0 {
+		m.look()
 	}
-	return m.look()
 }
 
-func (m *meter) look() <-chan struct{} {
-	m.left = 0
+// look asks whether the program has to end, and ends it.
+func (m *meter) look() {
 	if m.err == nil {
-		m.err = m.ask()
+		m.err = m.ask(lookEvery - m.left)
 	}
 	if m.err != nil {
-		return closed
+		m.left = 0
+		unwind.Throw(&killed{m.err})
 	}
 	m.left = lookEvery
-	return nil
 }
 
-func (m *meter) ask() error {
+func (m *meter) ask(spent int64) error {
 	if m.guard.Steps > 0 {
-		if m.steps -= lookEvery; m.steps <= 0 {
+		if m.steps -= spent; m.steps <= 0 {
 			return ErrSteps
 		}
 	}
@@ -86,6 +100,32 @@ func (m *meter) ask() error {
 	if m.guard.Stop != nil {
 		return m.guard.Stop()
 	}
+	return nil
+}
+
+// end makes the program end with an error that it cannot catch.
+func (m *meter) end(err error) {
+	if m.err == nil {
+		m.err = err
+	}
+	m.left = 0
+	unwind.Throw(&killed{m.err})
+}
+
+// Done says whether the program has to end. A Go function that takes long may
+// ask: each time counts as an instruction.
+func (m *meter) Done() <-chan struct{} {
+	if m.left--; m.left > 0 {
+		return nil
+	}
+	if m.err == nil {
+		m.err = m.ask(lookEvery - m.left)
+	}
+	if m.err != nil {
+		m.left = 0
+		return closed
+	}
+	m.left = lookEvery
 	return nil
 }
 

@@ -1,17 +1,21 @@
-// Package lua runs programs in Lua 5.1, as Redis builds it, over gopher-lua.
+// Package lua runs programs in Lua 5.1, as Redis builds it.
 //
 // [Compile] makes a [Chunk], which states share. A [State] runs one program at
 // a time: [State.Load] makes a function of a chunk and [State.Call] calls it
 // under a [Guard]. What a program can reach besides its own values cannot be
 // changed by it, so a state is as good as new after each call and may be kept
 // for the next one.
+//
+// The values that go in and out, and the functions that others add, are those
+// of gopher-lua. Programs do not run on its virtual machine: that cannot be
+// bounded from outside, since one of its instructions may take a gigabyte, and
+// it differs from Lua in what programs see. Here a program becomes a tree of
+// Go functions, tables are laid out as Lua lays them out, and each step,
+// call and byte is counted.
 package lua
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	glua "github.com/yuin/gopher-lua"
 
@@ -20,102 +24,173 @@ import (
 
 // State is what one program at a time runs in. One goroutine uses it.
 type State struct {
-	l       *glua.LState
+	l       *glua.LState // what Go functions see
 	meter   meter
-	globals *glua.LTable // what the names stand for; behind the protection
-	env     *glua.LTable // what scripts see of it
-	behind  map[*glua.LTable]*glua.LTable
-	json    *cjson.State
+	main    *thread
+	current *thread
+	globals *table
+	strings *table // the metatable of strings
+	live    map[*coroutine]struct{}
+	nested  int // calls through Go
+	slack   int // how much deeper an error handler may go
+	epoch   uint32
+	random  random
+
+	json *cjson.State
+
+	protected map[*glua.LTable]struct{} // handed to Protect
+	broken    bool
 }
 
 // Error is an error that a program raised.
 type Error struct {
 	Value  glua.LValue // what was raised
-	Source string      // where; "" when that is not known
-	Line   int
+	Source string      // where, as Lua says it: "@user_script"; "=[C]" outside of programs
+	Line   int         // -1 outside of programs
 }
 
 // Error is the raised value as text.
 func (e *Error) Error() string {
-	if t, ok := e.Value.(*glua.LTable); ok {
-		if text, ok := t.RawGetString("err").(glua.LString); ok {
+	switch v := e.Value.(type) {
+	case *glua.LTable:
+		if text, ok := v.RawGetString("err").(glua.LString); ok {
 			return string(text)
 		}
+	case glua.LNumber:
+		return formatNumber(float64(v))
 	}
 	return e.Value.String()
 }
 
-// Sizes of a state's stacks. Both grow on demand up to the maximum.
-const (
-	maxCalls     = 20000 // Lua's LUAI_MAXCALLS
-	registryMin  = 256
-	registryMax  = 1 << 20
-	registryStep = 1024
-)
-
-// New makes a state with the libraries. Then open may add globals, and then
-// all that there is becomes protected.
-func New(open func(s *State)) *State {
-	l := glua.NewState(glua.Options{CallStackSize: maxCalls, RegistrySize: registryMin, RegistryMaxSize: registryMax,
-		RegistryGrowStep: registryStep, SkipOpenLibs: true, MinimizeStackMemory: true})
-	s := &State{l: l, globals: l.G.Global, behind: map[*glua.LTable]*glua.LTable{}, json: cjson.New()}
-	s.openLibraries()
-	if open != nil {
-		open(s)
-	}
-	s.seal()
-	return s
-}
-
-// L is the state of the virtual machine, for those who add functions.
+// L is the state of gopher-lua, for those who add functions: it makes their
+// tables and userdata, and passes their arguments. Programs have no part of it.
 func (s *State) L() *glua.LState { return s.l }
 
 // Load makes a function of a chunk.
 func (s *State) Load(c *Chunk) *glua.LFunction {
-	fn := s.l.NewFunctionFromProto(c.proto)
-	fn.Env = s.env
-	return fn
+	return s.outer(&function{proto: c.proto, globals: s.globals})
 }
 
-// SetGlobal gives a global a value, past the protection.
-func (s *State) SetGlobal(name string, v glua.LValue) { s.globals.RawSetString(name, v) }
-
-// Call calls a function and returns its first result.
-func (s *State) Call(fn *glua.LFunction, g *Guard, args ...glua.LValue) (glua.LValue, error) {
-	s.meter.reset(g)
-	s.json.Reset() // one program's options are not the next one's
-	s.l.SetContext(&s.meter)
-	s.l.Push(fn)
-	for _, arg := range args {
-		s.l.Push(arg)
-	}
-	err := s.l.PCall(len(args), 1, nil)
-	if s.meter.err != nil {
-		s.l.SetTop(0)
-		return nil, s.meter.err
-	}
-	if err != nil {
-		s.l.SetTop(0)
-		return nil, raised(err)
-	}
-	v := s.l.Get(-1)
-	s.l.SetTop(0)
-	return v, nil
+// SetGlobal gives a global a value, past the protection. A table is copied.
+func (s *State) SetGlobal(name string, v glua.LValue) {
+	s.globals.setString(&s.meter, name, s.inner(v))
 }
 
-// raised makes an Error of what the virtual machine reports.
-func raised(err error) error {
-	var api *glua.ApiError
-	if !errors.As(err, &api) {
-		return fmt.Errorf("run a script: %w", err)
+// Protect marks a table of which programs see a copy that they cannot change.
+func (s *State) Protect(t *glua.LTable) *glua.LTable {
+	s.protected[t] = struct{}{}
+	return t
+}
+
+// seal makes all tables read only.
+func (s *State) seal() {
+	missing := &table{}
+	missing.setString(&s.meter, "__index", &function{name: "__index", native: missingGlobal})
+	s.globals.meta = missing
+	s.globals.setString(&s.meter, "_G", s.globals)
+	lock(s.globals)
+	lock(s.strings)
+}
+
+func lock(t *table) {
+	if t.readonly {
+		return
 	}
-	e := &Error{Value: api.Object}
-	if source, rest, ok := strings.Cut(api.Object.String(), ":"); ok {
-		if digits, _, ok := strings.Cut(rest, ":"); ok {
-			if line, err := strconv.Atoi(digits); err == nil {
-				e.Source, e.Line = source, line
-			}
+	t.readonly = true
+	if t.meta != nil {
+		lock(t.meta)
+	}
+	for i := range t.nodes {
+		if inside, ok := t.nodes[i].val.(*table); ok {
+			lock(inside)
 		}
 	}
-	return e
+	for _, v := range t.array {
+		if inside, ok := v.(*table); ok {
+			lock(inside)
+		}
+	}
+}
+
+// missingGlobal is what reads a global that is not there.
+func missingGlobal(th *thread, args []value) []value {
+	name, ok := textOf(args[1])
+	if !ok {
+		th.libError("Second argument to luaProtectedTableError must be a string or number")
+	}
+	th.libError("Script attempted to access nonexistent global variable '%s'", name)
+	return nil
+}
+
+// Broken says that the state is not to be used again: it grew beyond what is
+// worth keeping, or something went wrong in it.
+func (s *State) Broken() bool { return s.broken }
+
+// keepSlots is the largest stack of values that is worth keeping.
+const keepSlots = 16 << 10
+
+// Call calls a function and returns its first result.
+func (s *State) Call(fn *glua.LFunction, g *Guard, args ...glua.LValue) (v glua.LValue, err error) {
+	s.meter.reset(g, s.measure)
+	s.json.Reset() // one program's options are not the next one's
+	defer s.settle()
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case *raisedError:
+			err = s.report(e)
+		case *killed:
+			err = e.err
+		default:
+			s.broken = true
+			err = fmt.Errorf("lua: %v", e)
+		}
+		if s.meter.err != nil {
+			v, err = nil, s.meter.err
+		}
+	}()
+	th := s.main
+	passed := th.alloc(len(args))
+	for i, arg := range args {
+		passed[i] = s.inner(arg)
+	}
+	r := th.nested(s.inner(fn), passed)
+	if len(r) == 0 {
+		return vnil, nil
+	}
+	return s.outer1(r[0]), nil
+}
+
+// report makes an Error of what was raised.
+func (s *State) report(e *raisedError) error {
+	at := s.main.origin()
+	if e.known {
+		at = e.frame
+	}
+	return &Error{Value: s.outer1(e.value), Source: at.source, Line: at.line}
+}
+
+// settle makes the state as it was before a call.
+func (s *State) settle() {
+	for co := range s.live {
+		co.stop()
+		delete(s.live, co)
+	}
+	th := s.main
+	if len(th.chunks[len(th.chunks)-1]) > keepSlots || len(th.frames) > maxCalls/8 {
+		s.broken = true
+	}
+	for i := 0; i < len(th.chunks); i++ {
+		clear(th.chunks[i])
+	}
+	for _, f := range th.frames {
+		*f = frame{th: th, buf: f.buf[:0]}
+		clear(f.buf[:cap(f.buf)])
+	}
+	clear(th.out[:])
+	th.depth, th.chunk, th.top, th.deep = 0, 0, 0, 0
+	s.nested, s.slack, s.current = 0, 0, th
+	s.meter.walk = nil
+	s.random.give()
+	s.l.SetTop(0)
 }

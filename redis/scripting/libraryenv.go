@@ -10,60 +10,45 @@ import (
 
 // libraryEnv is what the code of libraries sees as globals in a state. While
 // code is loaded that is, as in Redis, redis alone, and of it little more than
-// register_function; later what every script sees. It is one table for both,
-// because functions keep the globals that they were made with.
+// register_function; later what every script sees.
 type libraryEnv struct {
-	meta  *glua.LTable // says what is read where the table has nothing, which is always
-	front *glua.LTable // the table
-	names *glua.LTable // what is read while code is loaded
-	in    *loaded      // what is being loaded; nil: nothing
+	globals *lua.Env
+	in      *loaded // what is being loaded; nil: nothing
 }
 
 // shownWhileLoading is what redis has for code that is loaded, beside
 // register_function.
 var shownWhileLoading = []string{"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION", "REDIS_VERSION_NUM"}
 
-// open makes the table once for a state.
-func (v *libraryEnv) open(state *lua.State) *glua.LTable {
-	if v.front != nil {
-		return v.front
+// open makes the globals once for a state.
+func (v *libraryEnv) open(state *lua.State) *lua.Env {
+	if v.globals != nil {
+		return v.globals
 	}
 	L := state.L()
 	api := L.NewTable()
-	all := L.G.Global.RawGetString("redis")
+	all := state.Global("redis").(*glua.LTable)
 	for _, name := range shownWhileLoading {
-		if value := L.GetField(all, name); value != glua.LNil {
+		if value := all.RawGetString(name); value != glua.LNil {
 			api.RawSetString(name, value)
 		}
 	}
 	api.RawSetString("register_function", L.NewFunction(v.registerFunction))
-	missing := L.NewTable()
-	missing.RawSetString("__index", L.NewFunction(refuseMissing))
-	api.Metatable = missing
-	v.names = L.NewTable()
-	v.names.RawSetString("redis", state.Protect(api))
-	v.names.Metatable = missing
-	v.front = state.Protect(v.names)
-	v.meta = v.front.Metatable.(*glua.LTable)
-	return v.front
+	v.globals = state.NewEnv()
+	v.globals.SetTable("redis", api)
+	return v.globals
 }
 
 // loading makes the code see what it may while it registers functions.
 func (v *libraryEnv) loading(in *loaded) {
 	v.in = in
-	v.meta.RawSetString("__index", v.names)
+	v.globals.Close()
 }
 
 // ready makes functions see what scripts see.
-func (v *libraryEnv) ready(L *glua.LState) {
+func (v *libraryEnv) ready() {
 	v.in = nil
-	v.meta.RawSetString("__index", L.G.Global)
-}
-
-// refuseMissing answers who reads a global that is not there.
-func refuseMissing(L *glua.LState) int {
-	L.RaiseError("Script attempted to access nonexistent global variable '%s'", L.Get(2).String())
-	return 0
+	v.globals.Open()
 }
 
 // maxFunctions is how many functions a library may have: each is a document.

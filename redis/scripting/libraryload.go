@@ -19,8 +19,8 @@ const loadLimit = 500 * time.Millisecond
 type loaded struct {
 	functions []keyspace.LibraryFunction
 	callbacks map[string]*glua.LFunction
-	memory    memory // what the callbacks can reach and change
-	bytes     int    // of the code
+	memory    *lua.Snapshot // what the callbacks can reach and change
+	bytes     int           // of the code
 }
 
 // What libraries a state keeps: beyond either it drops them all.
@@ -47,7 +47,7 @@ func (s *loadedSet) keep(l *library, in *loaded) {
 
 // check drops a library whose functions have changed what they can reach.
 func (s *loadedSet) check(hash keyspace.CodeHash) {
-	if in := s.byHash[hash]; in != nil && !in.memory.same() {
+	if in := s.byHash[hash]; in != nil && !in.memory.Same() {
 		delete(s.byHash, hash)
 		s.bytes -= in.bytes
 	}
@@ -57,13 +57,16 @@ func (s *loadedSet) check(hash keyspace.CodeHash) {
 // inside a running program, or raises nothing.
 func (s *loadedSet) load(state *lua.State, l *library) *loaded {
 	L, in := state.L(), &loaded{callbacks: make(map[string]*glua.LFunction)}
-	main := state.Load(l.chunk)
-	main.Env = s.env.open(state)
+	main := s.env.open(state).Load(l.chunk)
 	s.env.loading(in)
-	defer s.env.ready(L)
+	defer s.env.ready()
 	L.Push(main)
 	L.Call(0, 0)
-	in.memory.learn(in.callbacks)
+	callbacks := make([]*glua.LFunction, 0, len(in.callbacks))
+	for _, fn := range in.callbacks {
+		callbacks = append(callbacks, fn)
+	}
+	in.memory = state.Note(callbacks...)
 	return in
 }
 
