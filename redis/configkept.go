@@ -124,8 +124,6 @@ shutdown-on-sigterm shutdown default
 shutdown-timeout number:0:2147483647 10
 socket-mark-id fixed 0
 stop-writes-on-bgsave-error yesno yes
-stream-node-max-bytes bytes 4096
-stream-node-max-entries number:0:9223372036854775807 100
 supervised fixed no
 syslog-enabled fixed no
 syslog-facility fixed local0

@@ -30,6 +30,8 @@ func limitParameters() []parameter {
 		limit("zset-max-listpack-entries", "zset-max-ziplist-entries", number, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetEntries }),
 		limit("zset-max-listpack-value", "zset-max-ziplist-value", bytes, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.ZSetValueBytes }),
 		limit("hll-sparse-max-bytes", "", bytes, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.SparseBytes }),
+		limit("stream-node-max-entries", "", number, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.NodeEntries }),
+		limit("stream-node-max-bytes", "", bytes, func(l *keyspace.EncodingLimits) *atomic.Int64 { return &l.NodeBytes }),
 	}
 }
 

@@ -19,6 +19,8 @@ type EncodingLimits struct {
 	ZSetEntries    atomic.Int64 // zset-max-listpack-entries
 	ZSetValueBytes atomic.Int64 // zset-max-listpack-value
 	SparseBytes    atomic.Int64 // hll-sparse-max-bytes
+	NodeEntries    atomic.Int64 // stream-node-max-entries; 0: any number
+	NodeBytes      atomic.Int64 // stream-node-max-bytes; 0: any number
 }
 
 // The defaults of Redis 7.0.
@@ -30,6 +32,8 @@ const (
 	defaultZSetEntries    = 128
 	defaultZSetValueBytes = 64
 	DefaultSparseBytes    = 3000
+	defaultNodeEntries    = 100
+	defaultNodeBytes      = 4096
 )
 
 // init sets the defaults.
@@ -41,6 +45,8 @@ func (l *EncodingLimits) init() {
 	l.ZSetEntries.Store(defaultZSetEntries)
 	l.ZSetValueBytes.Store(defaultZSetValueBytes)
 	l.SparseBytes.Store(DefaultSparseBytes)
+	l.NodeEntries.Store(defaultNodeEntries)
+	l.NodeBytes.Store(defaultNodeBytes)
 }
 
 // hashFits says whether a hash may stay compact with so many fields, of which

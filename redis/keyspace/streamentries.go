@@ -2,7 +2,7 @@ package keyspace
 
 // AddEntry stores an entry behind all others. The caller writes the key.
 func AddEntry(v *View, s *Slot, st *Stream, id StreamID, fields [][]byte) error {
-	return PutEntry(v, s, st, id, fields, st.beginsNode(s.Key.Length, id, fields))
+	return PutEntry(v, s, st, id, fields, st.beginsNode(&v.Encodings, s.Key.Length, id, fields))
 }
 
 // PutEntry stores an entry whose node is accounted for.

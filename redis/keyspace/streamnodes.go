@@ -1,6 +1,8 @@
 package keyspace
 
 import (
+	"math"
+
 	"github.com/firndb/firn/resp"
 )
 
@@ -11,21 +13,30 @@ import (
 // of a stream begins a node whether it is marked or not. Nothing else depends
 // on nodes.
 
-// Redis's defaults of when a node is full.
+// When a node is full, whatever EncodingLimits say.
 const (
-	StreamNodeEntries = 100  // stream-node-max-entries
-	streamNodeBytes   = 4096 // stream-node-max-bytes
+	mostNodeBytes = 1 << 30       // STREAM_LISTPACK_MAX_SIZE
+	closedNode    = math.MaxInt32 // entries of a node that takes no more
 )
+
+// nodeIsFull says whether n bytes more do not fit into the last node.
+func (l *EncodingLimits) nodeIsFull(in *StreamNode, n int64) bool {
+	bytes, entries := l.NodeBytes.Load(), l.NodeEntries.Load()
+	if bytes == 0 || bytes > mostNodeBytes {
+		bytes = mostNodeBytes
+	}
+	return in.Bytes+n >= bytes || entries > 0 && in.Entries >= entries || in.Entries == closedNode
+}
 
 // beginsNode accounts for a new entry in the last node, or in a new one, and
 // says which. The stream is still the one without the entry.
-func (st *Stream) beginsNode(length int64, id StreamID, fields [][]byte) bool {
+func (st *Stream) beginsNode(l *EncodingLimits, length int64, id StreamID, fields [][]byte) bool {
 	total := int64(0)
 	for _, b := range fields {
 		total += int64(len(b))
 	}
 	hash := hashFields(fields)
-	begins := st.Nodes == 0 || st.Node.Bytes+total >= streamNodeBytes || st.Node.Entries >= StreamNodeEntries
+	begins := st.Nodes == 0 || l.nodeIsFull(&st.Node, total)
 	if st.Nodes == 1 {
 		st.Head = StreamNodeEnd{} // it grows
 	}
@@ -45,7 +56,7 @@ func (st *Stream) beginsNode(length int64, id StreamID, fields [][]byte) bool {
 // closeNode makes the next entry begin a node: the last one is gone, and how
 // full the one before it is was not kept.
 func (st *Stream) closeNode() {
-	st.Node = StreamNode{Entries: StreamNodeEntries}
+	st.Node = StreamNode{Entries: closedNode}
 	if st.Nodes == 1 {
 		st.Node.Last = st.Head.Last
 	}

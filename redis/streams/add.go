@@ -48,7 +48,7 @@ func parseStreamAddition(c *command.Call) (a streamAddition, err error) {
 			}
 		}
 	}
-	if err := a.trim.check(); err != nil {
+	if err := a.trim.check(&c.Encodings); err != nil {
 		return a, err
 	}
 	a.fields = args[at:]

@@ -83,19 +83,25 @@ func (t *trimming) parse(args [][]byte, at int) (n int, err error) {
 	return n, nil
 }
 
-// defaultTrimLimit is the most that ~ deletes at once where no LIMIT says so:
-// Redis's 100 nodes.
-const defaultTrimLimit = 100 * keyspace.StreamNodeEntries
+// usualTrimLimit is the most that ~ deletes at once where no LIMIT says so:
+// Redis's 100 nodes, 10,000 entries if nodes have no bound, a million at most.
+func usualTrimLimit(l *keyspace.EncodingLimits) int64 {
+	entries := min(l.NodeEntries.Load(), 10_000)
+	if entries == 0 {
+		entries = 100
+	}
+	return 100 * entries
+}
 
 // check completes the options when all are read.
-func (t *trimming) check() error {
+func (t *trimming) check(l *keyspace.EncodingLimits) error {
 	switch {
 	case t.limit > 0 && t.by == noTrim:
 		return errTrimLimit
 	case t.limited && !t.about:
 		return errTrimExact
 	case !t.limited && t.about:
-		t.limit = defaultTrimLimit
+		t.limit = usualTrimLimit(l)
 	}
 	return nil
 }
@@ -115,7 +121,7 @@ func xTrim(c *command.Call) error {
 	if t.by == noTrim && t.limit == 0 {
 		return errTrimNothing
 	}
-	if err := t.check(); err != nil {
+	if err := t.check(&c.Encodings); err != nil {
 		return err
 	}
 	s, st, err := keyspace.OpenStream(c.View, c.Args[0])
