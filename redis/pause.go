@@ -37,10 +37,14 @@ type pause struct {
 	held  []*pausedClient // in the order of their coming
 }
 
+// isOn says whether there is a pause. No key is ended in one, as in Redis: what is
+// read does not show those that are due, but nobody is told.
+func (p *pause) isOn() bool { return p.mode.Load() != int32(pauseNothing) }
+
 // stops says whether a command has to wait for the end of the pause. writes
 // says that Redis would send it to replicas; it is asked only in a pause.
 func (p *pause) stops(e *command.Entry, writes func() bool) bool {
-	return p.mode.Load() != int32(pauseNothing) && e.Flags&command.NeverPaused == 0 && (p.mode.Load() == int32(pauseAll) || writes())
+	return p.isOn() && e.Flags&command.NeverPaused == 0 && (p.mode.Load() == int32(pauseAll) || writes())
 }
 
 // begin pauses for d, or goes on with a pause that lasts longer. Of two modes

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -89,4 +90,41 @@ func TestPausesDoNotEndWaits(t *testing.T) {
 	b.Run(t, "CLIENT UNPAUSE")
 	Check(t, "who pushed", string(c.later(t)), ":1\r\n")
 	Check(t, "who waited", string(a.take(t)), pair("k", "x"))
+}
+
+// TestNothingEndsInAPause: keys that are due are not seen, but nobody ends them
+// before the pause is over.
+func TestNothingEndsInAPause(t *testing.T) {
+	all := newSessions(t, 2, firn.Options{})
+	a, b := all[0], all[1]
+	srv := a.session.srv
+	listener := &sessionHearer{ours: newOurs(t, srv)}
+	Check(t, "events", a.Run(t, "CONFIG SET notify-keyspace-events Ex"), "+OK\r\n")
+	listenToAll(t, listener)
+	Check(t, "PAUSE", b.Run(t, "SET k v PX 1", "CLIENT PAUSE 100000 WRITE"), "+OK\r\n+OK\r\n")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	sweeper := srv.Sweeper()
+	go func() { ended <- sweeper.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	<-time.After(300 * time.Millisecond) // three looks of the sweeper's
+	Check(t, "GET in the pause", a.Run(t, "GET k"), "$-1\r\n")
+	if n, told := srv.stats.expired.Load(), listener.hear(t); n != 0 || len(told) != 0 {
+		t.Errorf("in the pause: got %d keys ended and %s told, want none", n, names(told))
+	}
+	Check(t, "UNPAUSE", b.Run(t, "CLIENT UNPAUSE"), "+OK\r\n")
+	for deadline := time.Now().Add(20 * time.Second); srv.stats.expired.Load() == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("not ended after the pause")
+		}
+		<-time.After(time.Millisecond)
+	}
+	if got := names(listener.hear(t)); got != "__keyevent@0__:expired k" {
+		t.Errorf("told after the pause: got %s", got)
+	}
 }

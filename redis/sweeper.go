@@ -46,7 +46,7 @@ func (srv *Server) Sweeper() *keyspace.Sweeper {
 		Expired: srv.expired,
 		Ended:   func(keys int) { srv.stats.expired.Add(int64(keys)) },
 		Looked:  srv.swept,
-		Rests:   srv.passive.Load,
+		Rests:   func() bool { return srv.passive.Load() || srv.pause.isOn() },
 		Pace:    srv.pace,
 		Cold:    func(err error) { srv.opts.Logger.Warn("read a collection into memory", "error", err) },
 	})
