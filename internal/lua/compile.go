@@ -22,12 +22,10 @@ func Compile(name, source string) (*Chunk, error) {
 	return compile("@"+strings.TrimPrefix(name, "@"), source)
 }
 
-// compile is Compile for a name with Lua's mark before it.
+// compile is Compile for a name with Lua's mark before it. What begins like
+// bytecode or with a line for a shell is text to it, as in Redis, and wrong.
 func compile(source, text string) (chunk *Chunk, err error) {
 	name := chunkID(source, maxSyntaxID)
-	if strings.HasPrefix(text, "\x1b") {
-		return nil, fmt.Errorf("%s: bad header in precompiled chunk", name)
-	}
 	if len(text) > maxSource {
 		return nil, fmt.Errorf("%s:1: %w", name, ErrTooLong)
 	}
@@ -50,11 +48,6 @@ func compile(source, text string) (chunk *Chunk, err error) {
 
 // program reads a whole program.
 func (p *parser) program() *funcNode {
-	if p.peek(0) == '#' {
-		for p.at < len(p.src) && p.src[p.at] != '\n' {
-			p.at++
-		}
-	}
 	fn := &funcNode{vararg: true}
 	p.fn = fn
 	p.next()

@@ -46,7 +46,7 @@ func errorCode(text string) string {
 func errorText(err error) (text string, counted bool) {
 	var raised *lua.Error
 	if !errors.As(err, &raised) {
-		return "ERR " + err.Error(), false
+		return "ERR " + strings.TrimPrefix(err.Error(), "lua: "), false
 	}
 	t, ok := raised.Value.(*glua.LTable)
 	if !ok {
