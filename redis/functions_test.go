@@ -151,7 +151,7 @@ func TestFunctionsOutliveTheServer(t *testing.T) {
 // TestHistorySaysWhoLoadedWhat: the versions of a library have authors.
 func TestHistorySaysWhoLoadedWhat(t *testing.T) {
 	a, _ := NewPair(t, firn.Options{})
-	a.Run(t, "CLIENT SETNAME deploy", loadFunction("l", "f", "return 1"), loadFunction("l", "f", "return 2"), "FUNCTION DELETE l")
+	a.Run(t, "CLIENT SETNAME deploy", loadFunction("l", "f", "return 1"), "FCALL f 0", loadFunction("l", "f", "return 2"), "FUNCTION DELETE l")
 	changes, err := keyspace.NewChanges(a.Store, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestHistorySaysWhoLoadedWhat(t *testing.T) {
 			if err != nil || !ok {
 				t.Errorf("version at %d: got %v %t %v", doc.TS, c, ok, err)
 			}
-			got = append(got, fmt.Sprintf("%s %s %q %t %s", c.Type, c.Key, c.Operation, c.Deleted, author.Client))
+			got = append(got, fmt.Sprintf("%s %s %q %t %s%s", c.Type, c.Key, c.Operation, c.Deleted, author.Client, author.Reason))
 		}
 		return nil
 	})

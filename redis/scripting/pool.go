@@ -32,6 +32,7 @@ func (e *Engine) give(r *Run) {
 	*r.Call.View = keyspace.View{}
 	r.Call.Client, r.Call.Cmd, r.Call.Args, r.Call.Wants = nil, nil, nil, nil
 	r.Host, r.Outer, r.ended = nil, nil, nil
+	r.Name, r.Reason = "", ""
 	r.Function, r.ReadOnly, r.Wrote, r.Hurried = false, false, false, false
 	r.Deadline, r.Late = time.Time{}, nil
 	clear(r.words)
