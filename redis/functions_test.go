@@ -174,7 +174,7 @@ func TestHistorySaysWhoLoadedWhat(t *testing.T) {
 		}
 		return nil
 	})
-	want := []string{`library l "FUNCTION LOAD" false deploy`, `library l "FUNCTION LOAD" false deploy`, `library l "" true deploy`}
+	want := []string{`library l "FUNCTION LOAD" false deploy`, `library l "FUNCTION LOAD" false deploy`, `library l "FUNCTION DELETE" true deploy`}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q %v\nwant %q", got, err, want)
 	}

@@ -11,7 +11,7 @@ import (
 type Change struct {
 	DB        int    // the database; -1: the keyspace was not shown by any, or it is no key
 	Key       []byte // the key, or the library; nil: it is a whole database
-	Operation string // the command that wrote it, or expired; empty: a library was deleted
+	Operation string // the command that wrote it, or expired
 	Type      string // of the key; database, library
 	Deleted   bool
 }

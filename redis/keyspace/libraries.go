@@ -15,7 +15,8 @@ import (
 // no database. Ids begin with an integer that says what the document is:
 //
 //	(0, library)   the operation that wrote it, the engine, the code, and for
-//	               each function its name, flags, and description
+//	               each function its name, flags, and description; a tombstone
+//	               notes the operation
 //	(1, function)  the library, the function's name, flags, and the hash of the
 //	               library's code
 //
@@ -144,7 +145,7 @@ func DeleteLibrary(v *View, name []byte) (ok bool, err error) {
 			return false, err
 		}
 	}
-	return true, v.Tx.Delete(v.Functions, appendLibraryID(nil, name), nil)
+	return true, v.Tx.Delete(v.Functions, appendLibraryID(nil, name), []byte(v.Operation))
 }
 
 // libraryChange is what a version of a library means; ok is false for its
@@ -157,7 +158,7 @@ func libraryChange(doc *firn.Document) (c Change, ok bool, err error) {
 	c = Change{DB: -1, Type: "library", Deleted: doc.Deleted}
 	if doc.Deleted {
 		name, _, err := tuple.TakeString(rest)
-		c.Key = []byte(name)
+		c.Key, c.Operation = []byte(name), string(doc.Value)
 		return c, err == nil, err
 	}
 	l, err := parseLibrary(doc)
