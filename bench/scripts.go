@@ -210,7 +210,7 @@ func besideScripts(ctx context.Context, s *server) (latencies []time.Duration, e
 
 // busyScript computes so many loops, and then writes.
 const busyScript = `local n = 0
-for i = 1, ARGV[1] do n = n + i % 7 end
+for i = 1, tonumber(ARGV[1]) do n = n + i % 7 end
 return redis.call('SET', KEYS[1], n)`
 
 // loopsOf is how many loops a server computes in so much time.
