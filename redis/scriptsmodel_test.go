@@ -146,3 +146,26 @@ func TestAScriptIsOneTransaction(t *testing.T) {
 	Check(t, "in MULTI", o.Run(t, "MULTI", "SET m 1", `EVAL "return redis.call('INCR', 'm')" 0`, "INCR m", "EXEC"),
 		"+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n+OK\r\n:2\r\n:3\r\n")
 }
+
+// TestHistoryTellsWhichScriptWrote: the operation of each command, and the
+// script as reason, after the client's own.
+func TestHistoryTellsWhichScriptWrote(t *testing.T) {
+	o := newOurs(t, New(openStore(t, firn.Options{Durability: firn.None}), Options{}))
+	const script = `"redis.call('SET', 'a', 1) redis.call('RPUSH', 'l', 1)"`
+	sha := strings.TrimSpace(strings.TrimPrefix(o.Run(t, "SCRIPT LOAD "+script), "$40\r\n"))
+	o.Run(t, "EVALSHA "+sha+" 0")
+	for key, operation := range map[string]string{"a": "SET", "l": "RPUSH"} {
+		got := o.Run(t, "HISTORY GET "+key)
+		if !strings.Contains(got, "operation\r\n$"+fmt.Sprint(len(operation))+"\r\n"+operation+"\r\n") || !strings.Contains(got, "\r\nEVALSHA "+sha+"\r\n") {
+			t.Errorf("%s: got %q, want %s and EVALSHA %s", key, got, operation, sha)
+		}
+	}
+	o.Run(t, "CLIENT SETINFO REASON because", "EVAL "+script+" 0")
+	if got := o.Run(t, "HISTORY GET a REV LIMIT 1"); !strings.Contains(got, "\r\nbecause") || !strings.Contains(got, "EVALSHA "+sha+"\r\n") {
+		t.Errorf("with a reason of the client: got %q", got)
+	}
+	o.Run(t, "SET plain 1")
+	if got := o.Run(t, "HISTORY GET plain"); strings.Contains(got, "EVALSHA") {
+		t.Errorf("a command after the script: got %q", got)
+	}
+}

@@ -242,6 +242,8 @@ func (e *Engine) Kill(functions bool) error {
 	killed := false
 	for _, r := range a.runs {
 		switch {
+		case r.Function == functions && r.pulse.fate.Load() == fateKilled:
+			killed = true // it is on its way to its end
 		case r.pulse.fate.Load() == fateWrote:
 			refused = errUnkillable
 		case r.Function != functions:
