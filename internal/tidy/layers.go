@@ -49,7 +49,6 @@ var levels = map[string]int{
 	"schema":             -1,
 	"resp":               -1,
 	"certs":              -1, // what is shown over TLS
-	"internal/lua":       -1, // Lua as Redis builds it
 	"tuple":              -2,
 }
 

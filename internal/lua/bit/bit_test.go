@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firndb/firn/internal/lua/bit"
 	"github.com/firndb/firn/internal/lua/luatest"
 	"github.com/firndb/firn/internal/seed"
 )
@@ -20,10 +19,8 @@ var operands = strings.Fields(`0 1 -1 2 31 32 33 0.5 1.5 2.5 -0.5 -1.5 255 256 6
 	-2147483649 4294967295 4294967296 4294967297 1e10 1e15 4503599627370496 6755399441055744 9007199254740993 -9007199254740993
 	1e16 1e100 -1e100 1/0 -1/0 0/0 '1' '0x10' '' 'x' '\t7\n' nil true {} type`)
 
-func library() luatest.Library { return luatest.Library{Name: "bit", Library: bit.Library()} }
-
 func TestEveryOperandGivesWhatRedisGives(t *testing.T) {
-	pair := luatest.NewPair(t, library())
+	pair := luatest.NewPair(t)
 	var cases []string
 	for _, f := range functions {
 		cases = append(cases, fmt.Sprintf("return bit.%s()", f), fmt.Sprintf("local x = bit.%s return x(1, 2, nil)", f))
@@ -46,7 +43,7 @@ func TestEveryOperandGivesWhatRedisGives(t *testing.T) {
 }
 
 func TestRandomOperandsGiveWhatRedisGives(t *testing.T) {
-	pair := luatest.NewPair(t, library())
+	pair := luatest.NewPair(t)
 	r := seed.Fresh(t).Rand(0)
 	var cases []string
 	for range seed.Steps(t, 4000) {

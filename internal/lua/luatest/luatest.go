@@ -1,10 +1,9 @@
-// Package luatest compares libraries of Lua with those of a real Redis.
+// Package luatest compares Lua and its libraries with a real Redis's.
 package luatest
 
 import (
 	"bufio"
 	"fmt"
-	"math"
 	"net"
 	"strconv"
 	"strings"
@@ -12,11 +11,12 @@ import (
 
 	glua "github.com/yuin/gopher-lua"
 
+	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/redistest"
 )
 
-// Library is a library under test and the name that scripts know it by.
+// Library is a library that a test adds, and the name that scripts know it by.
 type Library struct {
 	Name string
 	arg.Library
@@ -30,7 +30,8 @@ type Pair struct {
 	in        *bufio.Reader
 }
 
-// NewPair starts a redis-server. The test is skipped where there is none.
+// NewPair starts a redis-server. The test is skipped where there is none. The
+// libraries are added here, not there.
 func NewPair(t testing.TB, libraries ...Library) *Pair {
 	conn, err := net.Dial("unix", redistest.Start(t))
 	if err != nil {
@@ -50,7 +51,7 @@ const dump = `
 local function hex(s)
   return (string.gsub(s, '.', function(c) return string.format('%02x', string.byte(c)) end))
 end
-local bits = rawget(_G, 'numberbits') or function(v) return hex(struct.pack('>d', v)) end
+local function bits(v) return hex(struct.pack('>d', v)) end
 local show
 local function showTable(t, depth)
   local out = {}
@@ -126,48 +127,28 @@ func short(text string) string {
 	return text
 }
 
-// here runs a script with the libraries under test.
+// here runs a script in a state with the libraries.
 func (p *Pair) here(script string) []string {
 	p.t.Helper()
-	L := NewState(p.libraries...)
-	defer L.Close()
-	fn, err := L.Load(strings.NewReader(script), "user_script")
+	chunk, err := lua.Compile("user_script", script)
 	if err != nil {
 		p.t.Fatalf("compile: %v\n%s", err, script)
 	}
-	arg.MarkMethods(fn.Proto)
-	L.Push(fn)
-	if err := L.PCall(0, 1, nil); err != nil {
+	s := lua.New(func(s *lua.State) {
+		for _, l := range p.libraries {
+			s.Register(l.Name, l.Library)
+		}
+	})
+	v, err := s.Call(s.Load(chunk), nil)
+	if err != nil {
 		p.t.Fatalf("run: %v", err)
 	}
 	var out []string
-	table := L.Get(-1).(*glua.LTable)
+	table := v.(*glua.LTable)
 	for i := 1; i <= table.Len(); i++ {
 		out = append(out, table.RawGetInt(i).String())
 	}
 	return out
-}
-
-func init() {
-	// A table takes memory for every index below its greatest one. Tests that
-	// use any indexes need not be slow.
-	glua.MaxArrayIndex = 1 << 18
-}
-
-// NewState returns a state with gopher-lua's own libraries and those given.
-func NewState(libraries ...Library) *glua.LState {
-	L := glua.NewState(glua.Options{RegistrySize: 1 << 14, RegistryMaxSize: 1 << 20})
-	for _, l := range libraries {
-		L.SetGlobal(l.Name, arg.OpenGopher(L, l.Library))
-	}
-	L.SetGlobal("numberbits", L.NewFunction(numberBits))
-	return L
-}
-
-// numberBits returns the bits of a number in hexadecimal.
-func numberBits(L *glua.LState) int {
-	L.Push(glua.LString(fmt.Sprintf("%016x", math.Float64bits(float64(L.CheckNumber(1))))))
-	return 1
 }
 
 // eval runs a script in Redis, which returns an array of strings.

@@ -8,16 +8,13 @@ import (
 	"testing"
 
 	"github.com/firndb/firn/internal/lua/luatest"
-	"github.com/firndb/firn/internal/lua/structs"
 	"github.com/firndb/firn/internal/seed"
 )
 
 // Formats pack and unpack to what Redis's library gives, with the same errors.
 
-func library() luatest.Library { return luatest.Library{Name: "struct", Library: structs.Library()} }
-
 func TestFormatsGiveWhatRedisGives(t *testing.T) {
-	pair := luatest.NewPair(t, library())
+	pair := luatest.NewPair(t)
 	pair.Compare(formatCases())
 	numbers := strings.Fields(`0 -0 1 -1 127 128 255 256 -128 -129 1.5 -1.5 1e10 -1e10 9223372036854775807 9223372036854775808
 		18446744073709551615 18446744073709551616 1e300 -1e300 1/0 -1/0 0/0 '12' '0x1F' '\t3\n' 'x' '' nil true {}`)
@@ -66,7 +63,7 @@ func formatCases() []string {
 const letters = "bBhHlLTiIfdxsc<>! 0123456789"
 
 func TestRandomFormatsGiveWhatRedisGives(t *testing.T) {
-	pair := luatest.NewPair(t, library())
+	pair := luatest.NewPair(t)
 	r := seed.Fresh(t).Rand(0)
 	var cases []string
 	for range seed.Steps(t, 4000) {
