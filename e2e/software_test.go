@@ -36,9 +36,12 @@ var programs = []software{
 	{"redis-py", []string{python, "lock_program.py"}, []string{python, "-c", "import redis"}},
 	{"django-redis", []string{python, "django_program.py"}, []string{python, "-c", "import django_redis"}},
 	{"channels_redis", []string{python, "channels_program.py"}, []string{python, "-c", "import channels_redis"}},
+	{"limits", []string{python, "limits_program.py"}, []string{python, "-c", "import limits, redis"}},
 	{"sidekiq", []string{"ruby", "sidekiq_program.rb"}, []string{"sidekiq", "--version"}},
 	{"symfony", []string{"php", "tags_program.php"}, []string{"php", "-r",
 		"new Redis; require 'Symfony/Component/Cache/autoload.php'; require 'Symfony/Component/Lock/autoload.php';"}},
+	{"laravel", []string{"php", "laravel_program.php"}, []string{"php", "-r",
+		"new Redis; foreach (['Illuminate/Queue', 'Illuminate/Redis', 'Illuminate/Cache', 'Predis'] as $of) require \"$of/autoload.php\";"}},
 	{"phpredis", []string{"php", "sessions_program.php"}, []string{"php", "-r", "new Redis;"}},
 }
 
