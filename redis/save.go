@@ -76,6 +76,44 @@ var saveCommands = []command.Command{
 		Summary: "The old name of REPLICAOF.",
 		Run:     replicaOf,
 	},
+	{
+		Name: "WAITAOF", Args: "numlocal numreplicas timeout", Min: 3, Flags: command.Local | command.NoScript,
+		Categories: command.CatConnection | command.CatBlocking,
+		Group:      "generic", Since: "7.2.0", Complexity: "O(1) with --fsync always, else O(n), n the pages in the log",
+		Tips:    []string{"request_policy:all_shards", "response_policy:agg_min"},
+		Summary: "Returns whether the connection's writes are on disk, and how many replicas have them: 0, there are none.",
+		Differs: "With --fsync always every write is. Otherwise numlocal 1 has the disk catch up, whatever the timeout; nothing waits for replicas.",
+		Run:     waitForDisk, Waits: func([][]byte) bool { return true },
+	},
+}
+
+// waitForDisk has what was committed made durable, where it is not already.
+func waitForDisk(c *command.Call) error {
+	local, ok := resp.ParseInt(c.Args[0])
+	if !ok {
+		return command.ErrNotInteger
+	}
+	if local < 0 || local > 1 {
+		return resp.Error("ERR value is out of range, value must between 0 and 1")
+	}
+	if replicas, ok := resp.ParseInt(c.Args[1]); !ok || replicas < 0 {
+		return command.ErrNotPositive
+	}
+	if _, err := command.ParseTimeoutMillis(c.Args[2]); err != nil {
+		return err
+	}
+	srv := sessionOf(c).srv
+	durable := srv.opts.Durability == "always"
+	if !durable && local == 1 && c.Client.MayBlock() && !c.Client.InMulti() {
+		if err := srv.store.Checkpoint(context.Background()); err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+		durable = true
+	}
+	c.Reply.Array(2)
+	command.ReplyFlag(c, durable)
+	c.Reply.Int(0)
+	return nil
 }
 
 // checkpoint moves the write-ahead log into the file.
