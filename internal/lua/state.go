@@ -129,26 +129,40 @@ func (s *State) Broken() bool { return s.broken }
 // keepSlots is the largest stack of values that is worth keeping.
 const keepSlots = 16 << 10
 
-// Call calls a function and returns its first result.
+// Call calls a function and returns its first result, of which a table is a
+// copy.
 func (s *State) Call(fn *glua.LFunction, g *Guard, args ...glua.LValue) (v glua.LValue, err error) {
+	s.begin(g)
+	defer s.settle()
+	defer s.end(&v, &err)
+	return s.outer1(s.first(fn, args)), nil
+}
+
+// begin makes the state ready for a call.
+func (s *State) begin(g *Guard) {
 	s.meter.reset(g, s.measure)
 	s.json.Reset() // one program's options are not the next one's
-	defer s.settle()
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case *raisedError:
-			err = s.report(e)
-		case *killed:
-			err = e.err
-		default:
-			s.broken = true
-			err = fmt.Errorf("lua: %v", e)
-		}
-		if s.meter.err != nil {
-			v, err = nil, s.meter.err
-		}
-	}()
+}
+
+// end is deferred: it makes a call's error of what ended it.
+func (s *State) end(v *glua.LValue, err *error) {
+	switch e := recover().(type) {
+	case nil:
+	case *raisedError:
+		*err = s.report(e)
+	case *killed:
+		*err = e.err
+	default:
+		s.broken = true
+		*err = fmt.Errorf("lua: %v", e)
+	}
+	if s.meter.err != nil {
+		*v, *err = nil, s.meter.err
+	}
+}
+
+// first calls a function and returns its first result.
+func (s *State) first(fn *glua.LFunction, args []glua.LValue) value {
 	th := s.main
 	passed := th.alloc(len(args))
 	for i, arg := range args {
@@ -156,9 +170,9 @@ func (s *State) Call(fn *glua.LFunction, g *Guard, args ...glua.LValue) (v glua.
 	}
 	r := th.nested(s.inner(fn), passed)
 	if len(r) == 0 {
-		return vnil, nil
+		return vnil
 	}
-	return s.outer1(r[0]), nil
+	return r[0]
 }
 
 // report makes an Error of what was raised.

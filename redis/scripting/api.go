@@ -2,72 +2,72 @@ package scripting
 
 import (
 	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/internal/lua/arg"
 	glua "github.com/yuin/gopher-lua"
 )
 
 // openRedis makes the table redis of a state, whose functions work on what r
-// runs at the time.
+// runs at the time. The order is the one in which Redis makes its table, which
+// next shows.
 func openRedis(s *lua.State, r *Run) {
-	L := s.L()
-	t := L.NewTable()
-	for name, fn := range map[string]func(*glua.LState, *Run) int{
-		"call":               func(L *glua.LState, r *Run) int { return redisCall(L, r, true) },
-		"pcall":              func(L *glua.LState, r *Run) int { return redisCall(L, r, false) },
-		"error_reply":        redisErrorReply,
-		"status_reply":       redisStatusReply,
-		"sha1hex":            redisSHA1,
-		"log":                redisLog,
-		"setresp":            redisSetRESP,
-		"set_repl":           redisSetRepl,
-		"replicate_commands": func(L *glua.LState, _ *Run) int { return pushOne(L, glua.LTrue) },
-		"breakpoint":         func(L *glua.LState, _ *Run) int { return pushOne(L, glua.LFalse) },
-		"debug":              func(*glua.LState, *Run) int { return 0 },
-		"acl_check_cmd":      redisCheckCommand,
-	} {
-		t.RawSetString(name, L.NewFunction(func(L *glua.LState) int { return fn(L, r) }))
+	on := func(name string, fn func(lua.Call, *Run) int) arg.Member {
+		return arg.Member{Name: name, Function: func(c arg.Call) int { return fn(c.(lua.Call), r) }}
 	}
-	for name, v := range constants(r.Engine.opts.Version) {
-		t.RawSetString(name, v)
+	members := []arg.Member{
+		on("call", func(c lua.Call, r *Run) int { return redisCall(c, r, true) }),
+		on("pcall", func(c lua.Call, r *Run) int { return redisCall(c, r, false) }),
+		on("log", redisLog),
 	}
-	s.SetGlobal("redis", t)
+	members = append(members, logLevels()...)
+	members = append(members, versions(r.Engine.opts.Version)...)
+	members = append(members,
+		on("setresp", redisSetRESP), on("sha1hex", redisSHA1), on("error_reply", redisErrorReply), on("status_reply", redisStatusReply),
+		on("set_repl", redisSetRepl))
+	members = append(members, replFlags()...)
+	members = append(members,
+		on("acl_check_cmd", redisCheckCommand),
+		on("breakpoint", func(c lua.Call, _ *Run) int { return pushOne(c, glua.LFalse) }),
+		on("debug", func(lua.Call, *Run) int { return 0 }),
+		on("replicate_commands", func(c lua.Call, _ *Run) int { return pushOne(c, glua.LTrue) }))
+	s.Register("redis", arg.Library{Members: members})
 }
 
 // pushOne returns one value to a script.
-func pushOne(L *glua.LState, v glua.LValue) int {
-	L.Push(v)
+func pushOne(c lua.Call, v glua.LValue) int {
+	c.Push(v)
 	return 1
 }
 
 // raise ends the script with an error of the table redis, unless it catches it.
-func raise(L *glua.LState, text string) int {
-	L.Error(errorTable(L, "ERR "+text, false), 1)
+func raise(c lua.Call, text string) int {
+	c.RaiseValue(errorTable(c, "ERR "+text, false))
 	return 0
 }
 
 // redisCall is redis.call, which raises errors, and redis.pcall, which returns
 // them.
-func redisCall(L *glua.LState, r *Run, raises bool) int {
-	v, failed := r.called(L)
+func redisCall(c lua.Call, r *Run, raises bool) int {
+	v, failed := r.called(c)
 	if failed && raises {
-		L.Error(v, 1)
+		c.RaiseValue(v)
 	}
-	return pushOne(L, v)
+	return pushOne(c, v)
 }
 
 // called runs the command that a function's arguments are. failed says that
 // its value is an error.
-func (r *Run) called(L *glua.LState) (v glua.LValue, failed bool) {
-	words, refused := r.wordsOf(L)
+func (r *Run) called(c lua.Call) (v glua.LValue, failed bool) {
+	words, refused := r.wordsOf(c)
 	if refused != "" {
-		return errorTable(L, "ERR "+refused, false), true
+		return errorTable(c, "ERR "+refused, false), true
 	}
 	reply, err := r.do(words)
 	if err != nil {
-		return errorTable(L, errorIn([]byte(err.Error())), true), true
+		return errorTable(c, errorIn([]byte(err.Error())), true), true
 	}
 	if len(reply) == 0 {
 		return glua.LFalse, false
 	}
-	d := decoder{l: L, rest: reply}
+	d := decoder{c: c, rest: reply, holes: r.Proto == 3}
 	return d.value(), reply[0] == '-'
 }

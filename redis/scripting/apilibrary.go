@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/number"
 	glua "github.com/yuin/gopher-lua"
 )
@@ -26,70 +28,80 @@ const (
 	replAll     = replAOF | replReplica
 )
 
-// constants are the values of the table redis.
-func constants(version string) map[string]glua.LValue {
+// member is a number of the table redis.
+func member(name string, n int) arg.Member { return arg.Member{Name: name, Value: glua.LNumber(n)} }
+
+func logLevels() []arg.Member {
+	return []arg.Member{
+		member("LOG_DEBUG", LogDebug), member("LOG_VERBOSE", LogVerbose), member("LOG_NOTICE", LogNotice), member("LOG_WARNING", LogWarning),
+	}
+}
+
+// versions is the version that scripts are told.
+func versions(version string) []arg.Member {
 	var major, minor, patch int
 	_, _ = fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch)
-	return map[string]glua.LValue{
-		"LOG_DEBUG": glua.LNumber(LogDebug), "LOG_VERBOSE": glua.LNumber(LogVerbose),
-		"LOG_NOTICE": glua.LNumber(LogNotice), "LOG_WARNING": glua.LNumber(LogWarning),
-		"REPL_NONE": glua.LNumber(0), "REPL_AOF": glua.LNumber(replAOF), "REPL_SLAVE": glua.LNumber(replReplica),
-		"REPL_REPLICA": glua.LNumber(replReplica), "REPL_ALL": glua.LNumber(replAll),
-		"REDIS_VERSION": glua.LString(version), "REDIS_VERSION_NUM": glua.LNumber(major<<16 | minor<<8 | patch),
+	return []arg.Member{member("REDIS_VERSION_NUM", major<<16|minor<<8|patch), {Name: "REDIS_VERSION", Value: glua.LString(version)}}
+}
+
+func replFlags() []arg.Member {
+	return []arg.Member{
+		member("REPL_NONE", 0), member("REPL_AOF", replAOF), member("REPL_SLAVE", replReplica),
+		member("REPL_REPLICA", replReplica), member("REPL_ALL", replAll),
 	}
 }
 
 // oneString is a function's only argument; false if it is not a string.
-func oneString(L *glua.LState) (string, bool) {
-	text, ok := L.Get(1).(glua.LString)
-	return string(text), ok && L.GetTop() == 1
+func oneString(c lua.Call) (string, bool) {
+	text, ok := c.Arg(1).(glua.LString)
+	return string(text), ok && c.Top() == 1
 }
 
 const errOneString = "ERR wrong number or type of arguments"
 
-func redisErrorReply(L *glua.LState, _ *Run) int {
-	text, ok := oneString(L)
+func redisErrorReply(c lua.Call, _ *Run) int {
+	text, ok := oneString(c)
 	if !ok {
-		return pushOne(L, errorTable(L, errOneString, false))
+		return pushOne(c, errorTable(c, errOneString, false))
 	}
 	text = strings.TrimPrefix(cutAtZero(text), "-")
-	return pushOne(L, errorTable(L, errorIn([]byte(text)), false))
+	return pushOne(c, errorTable(c, errorIn([]byte(text)), false))
 }
 
-func redisStatusReply(L *glua.LState, _ *Run) int {
-	text, ok := oneString(L)
+func redisStatusReply(c lua.Call, _ *Run) int {
+	text, ok := oneString(c)
 	if !ok {
-		return pushOne(L, errorTable(L, errOneString, false))
+		return pushOne(c, errorTable(c, errOneString, false))
 	}
-	t := L.CreateTable(0, 1)
-	t.RawSetString("ok", glua.LString(text))
-	return pushOne(L, t)
+	t := c.NewTable(0)
+	t.Set(c, glua.LString("ok"), glua.LString(text))
+	return pushOne(c, t)
 }
 
-func redisSHA1(L *glua.LState, _ *Run) int {
-	if L.GetTop() != 1 {
-		return raise(L, "wrong number of arguments")
+func redisSHA1(c lua.Call, _ *Run) int {
+	if c.Top() != 1 {
+		return raise(c, "wrong number of arguments")
 	}
-	text, _ := textOf(L.Get(1))
+	text, _ := textOf(c.Arg(1))
 	sum := sha1.Sum([]byte(text))
-	return pushOne(L, glua.LString(hex.EncodeToString(sum[:])))
+	return pushOne(c, glua.LString(hex.EncodeToString(sum[:])))
 }
 
-func redisLog(L *glua.LState, r *Run) int {
-	n := L.GetTop()
+func redisLog(c lua.Call, r *Run) int {
+	n := c.Top()
 	if n < 2 {
-		return raise(L, "redis.log() requires two arguments or more.")
+		return raise(c, "redis.log() requires two arguments or more.")
 	}
-	level, ok := numberOf(L.Get(1))
+	level, ok := numberOf(c.Arg(1))
 	if !ok {
-		return raise(L, "First argument must be a number (log level).")
+		return raise(c, "First argument must be a number (log level).")
 	}
 	if l := number.Int64(level); l < LogDebug || l > LogWarning {
-		return raise(L, "Invalid debug level.")
+		return raise(c, "Invalid debug level.")
 	}
 	var line strings.Builder
 	for i := 2; i <= n; i++ {
-		text, ok := textOf(L.Get(i))
+		text, ok := textOf(c.Arg(i))
 		if ok && i > 2 {
 			line.WriteByte(' ')
 		}
@@ -99,38 +111,38 @@ func redisLog(L *glua.LState, r *Run) int {
 	return 0
 }
 
-func redisSetRESP(L *glua.LState, r *Run) int {
-	if L.GetTop() != 1 {
-		return raise(L, "redis.setresp() requires one argument.")
+func redisSetRESP(c lua.Call, r *Run) int {
+	if c.Top() != 1 {
+		return raise(c, "redis.setresp() requires one argument.")
 	}
-	f, _ := numberOf(L.Get(1))
+	f, _ := numberOf(c.Arg(1))
 	proto := number.Int64(f)
 	if proto != 2 && proto != 3 {
-		return raise(L, "RESP version must be 2 or 3.")
+		return raise(c, "RESP version must be 2 or 3.")
 	}
 	r.Proto = int(proto)
 	return 0
 }
 
-func redisSetRepl(L *glua.LState, _ *Run) int {
-	if L.GetTop() != 1 {
-		return raise(L, "redis.set_repl() requires two arguments.")
+func redisSetRepl(c lua.Call, _ *Run) int {
+	if c.Top() != 1 {
+		return raise(c, "redis.set_repl() requires two arguments.")
 	}
-	f, _ := numberOf(L.Get(1))
+	f, _ := numberOf(c.Arg(1))
 	if number.Int64(f)&^replAll != 0 {
-		return raise(L, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
+		return raise(c, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
 	}
 	return 0
 }
 
-func redisCheckCommand(L *glua.LState, r *Run) int {
-	words, refused := r.wordsOf(L)
+func redisCheckCommand(c lua.Call, r *Run) int {
+	words, refused := r.wordsOf(c)
 	if refused != "" {
-		return raise(L, refused)
+		return raise(c, refused)
 	}
 	may, known := r.Host.MayRun(words)
 	if !known {
-		return raise(L, "Invalid command passed to redis.acl_check_cmd()")
+		return raise(c, "Invalid command passed to redis.acl_check_cmd()")
 	}
-	return pushOne(L, glua.LBool(may))
+	return pushOne(c, glua.LBool(may))
 }

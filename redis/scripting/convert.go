@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/internal/lua/arg"
 	glua "github.com/yuin/gopher-lua"
 )
 
@@ -26,29 +28,11 @@ import (
 //	big number       {big_number=text}
 //	verbatim         {verbatim_string={format=three letters, string=text}}
 
-// smallNumbers are the numbers from 0 on as Lua values, which need no memory.
-// Most counts, lengths and truth values are below 1,024.
-var smallNumbers = makeSmallNumbers(1024)
-
-func makeSmallNumbers(n int) []glua.LValue {
-	made := make([]glua.LValue, n)
-	for i := range made {
-		made[i] = glua.LNumber(i)
-	}
-	return made
-}
-
-func numberValue(i int64) glua.LValue {
-	if i >= 0 && i < int64(len(smallNumbers)) {
-		return smallNumbers[i]
-	}
-	return glua.LNumber(i)
-}
-
 // decoder makes Lua values of replies, which are ours and well formed.
 type decoder struct {
-	l    *glua.LState
-	rest []byte
+	c     lua.Call
+	rest  []byte
+	holes bool // there may be nil in arrays, which then are as Lua makes them
 }
 
 // value takes one reply off the rest.
@@ -57,7 +41,7 @@ func (d *decoder) value() glua.LValue {
 	line := d.line()
 	switch mark {
 	case ':':
-		return numberValue(parseInt(line))
+		return glua.LNumber(parseInt(line))
 	case '$':
 		return d.bulk(parseInt(line))
 	case '*', '>':
@@ -65,7 +49,7 @@ func (d *decoder) value() glua.LValue {
 	case '+':
 		return d.named("ok", glua.LString(line))
 	case '-':
-		return errorTable(d.l, errorIn(line), true)
+		return errorTable(d.c, errorIn(line), true)
 	case '_':
 		return glua.LNil
 	}
@@ -126,44 +110,49 @@ func (d *decoder) array(n int64) glua.LValue {
 	if n < 0 {
 		return glua.LFalse
 	}
-	t := d.l.CreateTable(int(n), 0)
-	for i := range int(n) {
-		if v := d.value(); v != glua.LNil {
-			t.RawSetInt(i+1, v)
-		}
+	t := d.newArray(n)
+	for i := range n {
+		t.Set(d.c, glua.LNumber(i+1), d.value())
 	}
 	return t
 }
 
+func (d *decoder) newArray(n int64) arg.Table {
+	if d.holes {
+		return d.c.NewTable(0)
+	}
+	return d.c.NewArray(int(n))
+}
+
 func (d *decoder) pairs(n int64) glua.LValue {
-	inner := d.l.CreateTable(0, int(n))
+	inner := d.c.NewTable(0)
 	for range n {
 		key := d.value()
-		inner.RawSet(key, d.value())
+		inner.Set(d.c, key, d.value())
 	}
 	return d.named("map", inner)
 }
 
 func (d *decoder) set(n int64) glua.LValue {
-	inner := d.l.CreateTable(0, int(n))
+	inner := d.c.NewTable(0)
 	for range n {
-		inner.RawSet(d.value(), glua.LTrue)
+		inner.Set(d.c, d.value(), glua.LTrue)
 	}
 	return d.named("set", inner)
 }
 
 func (d *decoder) verbatim(n int64) glua.LValue {
 	b := d.bytes(n)
-	inner := d.l.CreateTable(0, 2)
-	inner.RawSetString("string", glua.LString(b[4:]))
-	inner.RawSetString("format", glua.LString(b[:3]))
+	inner := d.c.NewTable(0)
+	inner.Set(d.c, glua.LString("string"), glua.LString(b[4:]))
+	inner.Set(d.c, glua.LString("format"), glua.LString(b[:3]))
 	return d.named("verbatim_string", inner)
 }
 
 // named is a table with one field.
 func (d *decoder) named(name string, v glua.LValue) glua.LValue {
-	t := d.l.CreateTable(0, 1)
-	t.RawSetString(name, v)
+	t := d.c.NewTable(0)
+	t.Set(d.c, glua.LString(name), v)
 	return t
 }
 

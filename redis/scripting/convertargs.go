@@ -1,6 +1,7 @@
 package scripting
 
 import (
+	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/number"
 	glua "github.com/yuin/gopher-lua"
 )
@@ -13,14 +14,14 @@ const (
 
 // wordsOf are the arguments of a function as the words of a command, in memory
 // of r that is used again. refused is why they are none.
-func (r *Run) wordsOf(L *glua.LState) (words [][]byte, refused string) {
+func (r *Run) wordsOf(c arg.Call) (words [][]byte, refused string) {
 	r.arena, r.words, r.ends = r.arena[:0], r.words[:0], r.ends[:0]
-	n := L.GetTop()
+	n := c.Top()
 	if n == 0 {
 		return nil, errNoWords
 	}
 	for i := 1; i <= n; i++ {
-		switch v := L.Get(i).(type) {
+		switch v := c.Arg(i).(type) {
 		case glua.LString:
 			r.arena = append(r.arena, v...)
 		case glua.LNumber:
@@ -62,13 +63,4 @@ func numberOf(v glua.LValue) (f float64, ok bool) {
 		return number.Parse(string(v))
 	}
 	return 0, false
-}
-
-// tableOf is words as a table.
-func tableOf(r *Run, words [][]byte) *glua.LTable {
-	t := r.state.L().CreateTable(len(words), 0)
-	for i, w := range words {
-		t.RawSetInt(i+1, glua.LString(w))
-	}
-	return t
 }

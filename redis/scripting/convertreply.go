@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/internal/lua/number"
 	"github.com/firndb/firn/resp"
 	glua "github.com/yuin/gopher-lua"
@@ -70,7 +71,7 @@ func (e *encoder) value(v glua.LValue, slots int) {
 		e.w.Int(number.Int64(float64(v)))
 	case glua.LBool:
 		e.bool(bool(v))
-	case *glua.LTable:
+	case lua.Table:
 		e.table(v, slots)
 	default:
 		e.w.Null()
@@ -89,7 +90,7 @@ func (e *encoder) bool(b bool) {
 }
 
 // table appends a table: an array, unless a field says what it is.
-func (e *encoder) table(t *glua.LTable, slots int) {
+func (e *encoder) table(t lua.Table, slots int) {
 	if len(e.w.Buf) > e.limit {
 		return // nobody will see it
 	}
@@ -99,79 +100,82 @@ func (e *encoder) table(t *glua.LTable, slots int) {
 }
 
 // named appends a table whose field says what it is; false if none does.
-func (e *encoder) named(t *glua.LTable, slots int) bool {
-	if text, ok := t.RawGetString("err").(glua.LString); ok {
-		e.error(string(text), t.RawGetString(ignoreField) == glua.LTrue)
+func (e *encoder) named(t lua.Table, slots int) bool {
+	if text, ok := t.Field("err").(glua.LString); ok {
+		e.error(string(text), t.Field(ignoreField) == glua.LTrue)
 		return true
 	}
-	if text, ok := t.RawGetString("ok").(glua.LString); ok {
+	if text, ok := t.Field("ok").(glua.LString); ok {
 		e.w.Simple(cutAtZero(string(text)))
 		return true
 	}
-	if f, ok := t.RawGetString("double").(glua.LNumber); ok {
+	if f, ok := t.Field("double").(glua.LNumber); ok {
 		e.double(float64(f))
 		return true
 	}
-	if digits, ok := t.RawGetString("big_number").(glua.LString); ok {
+	if digits, ok := t.Field("big_number").(glua.LString); ok {
 		e.w.BigNumber(withoutBreaks(string(digits)))
 		return true
 	}
 	if e.verbatim(t) {
 		return true
 	}
-	if pairs, ok := t.RawGetString("map").(*glua.LTable); ok {
+	if pairs, ok := t.Field("map").(lua.Table); ok {
 		e.pairs(pairs, slots)
 		return true
 	}
-	if members, ok := t.RawGetString("set").(*glua.LTable); ok {
+	if members, ok := t.Field("set").(lua.Table); ok {
 		e.set(members, slots)
 		return true
 	}
 	return false
 }
 
-func (e *encoder) array(t *glua.LTable, slots int) {
+func (e *encoder) array(t lua.Table, slots int) {
 	n := 0
-	for t.RawGetInt(n+1) != glua.LNil {
+	for t.Index(n+1) != glua.LNil {
 		n++
 	}
 	e.w.Array(n)
 	for i := range n {
-		e.value(t.RawGetInt(i+1), slots+memberSlots)
+		e.value(t.Index(i+1), slots+memberSlots)
 	}
 }
 
-func (e *encoder) pairs(t *glua.LTable, slots int) {
-	n := 0
-	for key, _ := t.Next(glua.LNil); key != glua.LNil; key, _ = t.Next(key) {
-		n++
-	}
-	e.w.Map(n)
-	for key, v := t.Next(glua.LNil); key != glua.LNil; key, v = t.Next(key) {
+func (e *encoder) pairs(t lua.Table, slots int) {
+	e.w.Map(membersOf(t))
+	t.Walk(func(key, v glua.LValue) bool {
 		e.value(key, slots+keySlots)
 		e.value(v, slots+valueSlots)
-	}
+		return true
+	})
 }
 
-func (e *encoder) set(t *glua.LTable, slots int) {
-	n := 0
-	for key, _ := t.Next(glua.LNil); key != glua.LNil; key, _ = t.Next(key) {
-		n++
-	}
-	e.w.Set(n)
-	for key, _ := t.Next(glua.LNil); key != glua.LNil; key, _ = t.Next(key) {
+func (e *encoder) set(t lua.Table, slots int) {
+	e.w.Set(membersOf(t))
+	t.Walk(func(key, _ glua.LValue) bool {
 		e.value(key, slots+setSlots)
-	}
+		return true
+	})
+}
+
+// membersOf is how many members a table has.
+func membersOf(t lua.Table) (n int) {
+	t.Walk(func(glua.LValue, glua.LValue) bool {
+		n++
+		return true
+	})
+	return n
 }
 
 // verbatim appends text that a person reads; false if the table is none.
-func (e *encoder) verbatim(t *glua.LTable) bool {
-	inner, ok := t.RawGetString("verbatim_string").(*glua.LTable)
+func (e *encoder) verbatim(t lua.Table) bool {
+	inner, ok := t.Field("verbatim_string").(lua.Table)
 	if !ok {
 		return false
 	}
-	format, ok := inner.RawGetString("format").(glua.LString)
-	text, also := inner.RawGetString("string").(glua.LString)
+	format, ok := inner.Field("format").(glua.LString)
+	text, also := inner.Field("string").(glua.LString)
 	if !ok || !also {
 		return false
 	}

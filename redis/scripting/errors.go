@@ -14,11 +14,11 @@ import (
 const ignoreField = "ignore_error_stats_update"
 
 // errorTable is an error as scripts see it. counted says that it was counted.
-func errorTable(L *glua.LState, text string, counted bool) *glua.LTable {
-	t := L.CreateTable(0, 2)
-	t.RawSetString("err", glua.LString(cutAtZero(text)))
+func errorTable(c lua.Call, text string, counted bool) glua.LValue {
+	t := c.NewTable(0)
+	t.Set(c, glua.LString("err"), glua.LString(cutAtZero(text)))
 	if counted {
-		t.RawSetString(ignoreField, glua.LTrue)
+		t.Set(c, glua.LString(ignoreField), glua.LTrue)
 	}
 	return t
 }

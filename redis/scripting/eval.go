@@ -132,8 +132,8 @@ func (e *Engine) run(c *command.Call, host Host, s *Script, keys, args [][]byte,
 	if r.Reason = s.reason; !s.seen.Load() {
 		r.Reason = c.Cmd.Name
 	}
-	r.state.SetGlobal("KEYS", tableOf(r, keys))
-	r.state.SetGlobal("ARGV", tableOf(r, args))
+	r.state.SetGlobal("KEYS", r.state.Strings(keys))
+	r.state.SetGlobal("ARGV", r.state.Strings(args))
 	return e.execute(c, host, r, s, readOnly, r.state.Load(s.chunk))
 }
 
@@ -154,7 +154,7 @@ func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly
 	if err := r.enter(c, host, s.SHA, readOnly); err != nil {
 		return err
 	}
-	value, err := r.state.Call(fn, &r.guard, args...)
+	value, err := r.state.Run(fn, &r.guard, args...)
 	switch {
 	case r.ended != nil:
 		return r.ended

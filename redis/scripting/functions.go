@@ -82,7 +82,7 @@ func (s *functionSet) callLua(c *command.Call, host Host, f *keyspace.Function, 
 	defer loadedIn(r).check(f.Hash)
 	r.state.SetGlobal("KEYS", glua.LNil)
 	r.state.SetGlobal("ARGV", glua.LNil)
-	return s.engine.execute(c, host, r, functionScript(f.Name, Flags(f.Flags)), readOnly, fn, tableOf(r, keys), tableOf(r, args))
+	return s.engine.execute(c, host, r, functionScript(f.Name, Flags(f.Flags)), readOnly, fn, r.state.Strings(keys), r.state.Strings(args))
 }
 
 // functionScript is a function as errors and checks see it: like a script that

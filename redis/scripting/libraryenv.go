@@ -57,7 +57,7 @@ const maxFunctions = 10_000
 // registerFunction is redis.register_function.
 func (v *libraryEnv) registerFunction(L *glua.LState) int {
 	if v.in == nil {
-		return raise(L, "redis.register_function can only be called on FUNCTION LOAD command")
+		return raiseOuter(L, "redis.register_function can only be called on FUNCTION LOAD command")
 	}
 	var f registration
 	var wrong string
@@ -73,8 +73,16 @@ func (v *libraryEnv) registerFunction(L *glua.LState) int {
 		wrong = v.in.add(&f)
 	}
 	if wrong != "" {
-		return raise(L, wrong)
+		return raiseOuter(L, wrong)
 	}
+	return 0
+}
+
+// raiseOuter is raise for a function that gets copies of its arguments.
+func raiseOuter(L *glua.LState, text string) int {
+	t := L.CreateTable(0, 1)
+	t.RawSetString("err", glua.LString("ERR "+text))
+	L.Error(t, 1)
 	return 0
 }
 
