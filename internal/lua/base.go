@@ -130,7 +130,7 @@ func baseLoadString(th *thread, args []value) []value {
 func loadText(th *thread, text, name string) []value {
 	th.m.charge(int64(len(text)) * 32)
 	th.m.spend(int64(len(text)))
-	chunk, err := compile(name, text)
+	chunk, err := compile(name, text, th.s.nested)
 	if err != nil {
 		return th.two(vnil, glua.LString(err.Error()))
 	}
@@ -138,7 +138,8 @@ func loadText(th *thread, text, name string) []value {
 }
 
 func baseLoad(th *thread, args []value) []value {
-	read, name := functionArg(th, args, 1), optString(th, args, 2, "=(load)")
+	name := optString(th, args, 2, "=(load)") // looked at first, as in Lua
+	read := functionArg(th, args, 1)
 	text, raised := readAll(th, read)
 	if raised != nil {
 		return th.two(vnil, raised.value)
@@ -255,6 +256,9 @@ func baseToString(th *thread, args []value) []value {
 	if s, ok := textOf(v); ok {
 		return th.one(glua.LString(s))
 	}
+	if _, ok := v.(*glua.LUserData); ok {
+		return th.one(glua.LString("userdata: (nil)")) // cjson.null; there is no other
+	}
 	return th.one(glua.LString(v.String()))
 }
 
@@ -309,6 +313,7 @@ func baseToNumber(th *thread, args []value) []value {
 
 // strtoul reads a whole string as C's strtoul reads a number.
 func strtoul(s string, base int) (n uint64, ok bool) {
+	s, _, _ = strings.Cut(s, "\x00") // C sees no more
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
 		i++

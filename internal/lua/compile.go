@@ -19,12 +19,15 @@ const pieceBytes = 160
 
 // Compile compiles a program. The error's text is the one that Lua 5.1 gives.
 func Compile(name, source string) (*Chunk, error) {
-	return compile("@"+strings.TrimPrefix(name, "@"), source)
+	return compile("@"+strings.TrimPrefix(name, "@"), source, 0)
 }
 
-// compile is Compile for a name with Lua's mark before it. What begins like
-// bytecode or with a line for a shell is text to it, as in Redis, and wrong.
-func compile(source, text string) (chunk *Chunk, err error) {
+// compile is Compile for a name with Lua's mark before it. Levels are those of
+// calls that Lua counts with those of the program.
+//
+// What begins like compiled code is text as well, and wrong: no compiled code
+// is ever loaded.
+func compile(source, text string, levels int) (chunk *Chunk, err error) {
 	name := chunkID(source, maxSyntaxID)
 	if len(text) > maxSource {
 		return nil, fmt.Errorf("%s:1: %w", name, ErrTooLong)
@@ -39,7 +42,7 @@ func compile(source, text string) (chunk *Chunk, err error) {
 			panic(panicked)
 		}
 	}()
-	p := &parser{lexer: lexer{name: name, src: text, line: 1, lastLine: 1}}
+	p := &parser{lexer: lexer{name: name, src: text, line: 1, lastLine: 1}, levels: levels}
 	fn := p.program()
 	pieces := 0
 	proto := newProto(chunkID(source, maxID), source, fn, &pieces)

@@ -28,8 +28,10 @@ func stringFormat(th *thread, args []value) []value {
 			b.WriteByte('%')
 			continue
 		}
+		if n++; n > len(args) {
+			th.argError(n, "no value")
+		}
 		d, end := readDirective(th, format, i)
-		n++
 		text := formatOne(th, d, args, n)
 		growText(th, &b, len(text))
 		b.WriteString(text)

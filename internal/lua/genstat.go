@@ -166,12 +166,19 @@ func (g *gen) assignOne(target, e expr, line int) action {
 	}
 	t := target.(*indexed)
 	obj, key := g.expr(t.obj), g.expr(t.key)
+	lateObj, lateKey := late(t.obj), late(t.key)
 	return func(f *frame) signal {
 		m := f.th.mark()
 		o := obj(f)
 		f.th.alloc(1)[0] = o
 		k := key(f)
 		x := v(f)
+		if lateObj {
+			o = obj(f)
+		}
+		if lateKey {
+			k = key(f)
+		}
 		f.th.release(m)
 		f.setIndex(o, k, x, line, t.obj)
 		return signalNone

@@ -309,10 +309,6 @@ func (lx *lexer) longString(level int, comment bool) string {
 				lx.fail("unfinished long comment", tEOS)
 			}
 			lx.fail("unfinished long string", tEOS)
-		case '[':
-			if level == 0 && lx.peek(1) == '[' {
-				lx.fail("nesting of [[...]] is deprecated", '[')
-			}
 		case ']':
 			if lx.closes(level) {
 				lx.buf = append(lx.buf, lx.src[lx.at:lx.at+2+level]...)

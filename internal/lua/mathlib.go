@@ -49,21 +49,21 @@ var mathFunctions = map[string]native{
 	"tanh":  unaryMath(math.Tanh),
 
 	"atan2": func(th *thread, args []value) []value {
-		y := numberArg(th, args, 1)
-		return th.one(number(math.Atan2(y, numberArg(th, args, 2))))
+		x, y := twoNumbers(th, args)
+		return th.one(number(math.Atan2(x, y)))
 	},
 	"fmod": mathFmod,
 	"pow": func(th *thread, args []value) []value {
-		x := numberArg(th, args, 1)
-		return th.one(number(power(x, numberArg(th, args, 2))))
+		x, y := twoNumbers(th, args)
+		return th.one(number(power(x, y)))
 	},
 	"frexp": func(th *thread, args []value) []value {
 		m, e := math.Frexp(numberArg(th, args, 1))
 		return th.two(number(m), number(float64(e)))
 	},
 	"ldexp": func(th *thread, args []value) []value {
-		x := numberArg(th, args, 1)
-		return th.one(number(math.Ldexp(x, intArg(th, args, 2))))
+		e := intArg(th, args, 2)
+		return th.one(number(math.Ldexp(numberArg(th, args, 1), e)))
 	},
 	"modf":       mathModf,
 	"max":        mathMax,
@@ -81,9 +81,15 @@ func log10(x float64) float64 {
 	return v
 }
 
+// twoNumbers are two arguments. The second is looked at first, as C's compiler
+// does it.
+func twoNumbers(th *thread, args []value) (x, y float64) {
+	y = numberArg(th, args, 2)
+	return numberArg(th, args, 1), y
+}
+
 func mathFmod(th *thread, args []value) []value {
-	x := numberArg(th, args, 1)
-	y := numberArg(th, args, 2)
+	x, y := twoNumbers(th, args)
 	return th.one(number(negativeNaN(math.Mod(x, y), x, y)))
 }
 

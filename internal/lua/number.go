@@ -71,6 +71,7 @@ func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 // parseNumber reads a whole string as a number, as Lua does: with C's strtod,
 // which knows hexadecimal numbers, inf and nan, and with spaces around.
 func parseNumber(s string) (float64, bool) {
+	s, _, _ = strings.Cut(s, "\x00") // C sees no more
 	for s != "" && isSpace(s[0]) {
 		s = s[1:]
 	}
@@ -191,8 +192,8 @@ func toInteger(n float64) int64 {
 
 // toUnsigned converts as C's cast to an unsigned 64-bit integer does on x86.
 func toUnsigned(n float64) uint64 {
-	if n >= 0x1p63 && n < 0x1p64 {
-		return uint64(n-0x1p63) + 1<<63
+	if n >= 0x1p63 {
+		return uint64(toInteger(n-0x1p63)) ^ 1<<63
 	}
 	return uint64(toInteger(n))
 }

@@ -23,7 +23,9 @@ type parser struct {
 	lexer
 	fn     *funcNode
 	levels int
-	chain  int
+	// pending is how many values wait in registers, in Lua.
+	pending int
+	chain   int
 }
 
 func (p *parser) enter() {
@@ -104,7 +106,8 @@ func (p *parser) scope(vars ...*localVar) {
 
 func (p *parser) function(line int, method bool) *funcNode {
 	fn := &funcNode{parent: p.fn, line: line}
-	p.fn = fn
+	held := p.pending
+	p.fn, p.pending = fn, 0
 	p.expect('(')
 	if method {
 		addParam(p, "self")
@@ -118,7 +121,7 @@ func (p *parser) function(line int, method bool) *funcNode {
 	p.expect(')')
 	fn.body = p.chunk()
 	p.match(tEnd, tFunction, line)
-	p.fn = fn.parent
+	p.fn, p.pending = fn.parent, held
 	return fn
 }
 
@@ -354,6 +357,8 @@ func (p *parser) returnStatement() stat {
 	s := &returnStat{}
 	if !blockFollows(p.tok.kind) && p.tok.kind != ';' {
 		s.exprs = p.expressions()
+		p.reserve(len(s.exprs))
+		p.pending -= len(s.exprs)
 	}
 	s.line = p.lastLine
 	return s

@@ -32,16 +32,24 @@ const unaryPriority = 8
 func (p *parser) expressions() []expr {
 	all := []expr{p.expression()}
 	for p.test(',') {
+		p.pending++
+		checkRegisters(p)
 		all = append(all, p.expression())
-		checkRegisters(p, len(all))
 	}
+	p.pending -= len(all) - 1
 	return all
 }
 
+// reserve notes n values that wait in registers for the rest of a statement.
+func (p *parser) reserve(n int) {
+	p.pending += n
+	checkRegisters(p)
+}
+
 // checkRegisters refuses what would need more registers than Lua has.
-func checkRegisters(p *parser, pending int) {
-	if len(p.fn.active)+pending > maxRegs {
-		p.fail("function or expression too complex", 0)
+func checkRegisters(p *parser) {
+	if len(p.fn.active)+p.pending >= maxRegs {
+		p.failHere("function or expression too complex")
 	}
 }
 
@@ -253,6 +261,8 @@ func isConcat(e expr) bool {
 
 func (p *parser) call(fn expr, method string) expr {
 	c := &call{fn: fn, method: method, line: p.line}
+	held := p.pending
+	p.reserve(1)
 	switch p.tok.kind {
 	case '(':
 		if p.line != p.lastLine {
@@ -271,6 +281,8 @@ func (p *parser) call(fn expr, method string) expr {
 	default:
 		p.failHere("function arguments expected")
 	}
+	p.reserve(len(c.args))
+	p.pending = held
 	return c
 }
 

@@ -32,7 +32,11 @@ type matcher struct {
 	cap   [maxCaptures]struct{ at, size int }
 }
 
-func newMatcher(th *thread, s, p string) *matcher { return &matcher{th: th, s: s, p: p} }
+// newMatcher begins to match. A pattern ends at its first zero, as in C.
+func newMatcher(th *thread, s, p string) *matcher {
+	p, _, _ = strings.Cut(p, "\x00")
+	return &matcher{th: th, s: s, p: p}
+}
 
 // anchor takes the anchor off the pattern.
 func (m *matcher) anchor() bool {

@@ -147,7 +147,7 @@ func searchText(th *thread, args []value, find bool) []value {
 	s, p := stringArg(th, args, 1), stringArg(th, args, 2)
 	at := fromEnd(optInteger(th, args, 3, 1), len(s)) - 1
 	at = min(max(at, 0), len(s))
-	if find && (truth(argAt(args, 4)) || !strings.ContainsAny(p, "^$*+?.([%-")) {
+	if find && (truth(argAt(args, 4)) || !strings.ContainsAny(cString([]byte(p)), "^$*+?.([%-")) {
 		th.m.spend(int64(len(s)-at) >> 5)
 		i := strings.Index(s[at:], p)
 		if i < 0 {
@@ -185,7 +185,7 @@ func stringGMatch(th *thread, args []value) []value {
 				return m.captures(start, end, true)
 			}
 		}
-		return th.one(vnil)
+		return nil
 	}, ups: []*cell{{v: glua.LString(s)}, {v: glua.LString(p)}}})
 }
 

@@ -167,8 +167,8 @@ func (t *table) get(key value) value {
 // by is charged.
 func (t *table) set(m *meter, key, v value) {
 	if k, ok := key.(glua.LNumber); ok {
-		if i, ok := index(float64(k)); ok {
-			t.setInt(m, i, v)
+		if i, ok := index(float64(k)); ok && uint(i-1) < uint(len(t.array)) {
+			t.array[i-1] = v
 			return
 		}
 	}

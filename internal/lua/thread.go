@@ -81,16 +81,16 @@ func (th *thread) alloc(n int) []value {
 }
 
 func (th *thread) allocChunk(n int) []value {
-	th.chunk++
-	if th.chunk == len(th.chunks) {
+	next := th.chunk + 1
+	if next == len(th.chunks) {
 		th.chunks = append(th.chunks, nil)
 	}
-	if len(th.chunks[th.chunk]) < n {
-		size := max(n, 2*len(th.chunks[th.chunk-1]))
-		th.m.charge(int64(size) * 16)
-		th.chunks[th.chunk] = make([]value, size)
+	if len(th.chunks[next]) < n {
+		size := max(n, 2*len(th.chunks[th.chunk]))
+		th.m.charge(int64(size) * 16) // looks at the stack as it is
+		th.chunks[next] = make([]value, size)
 	}
-	th.top = n
+	th.chunk, th.top = next, n
 	return th.chunks[th.chunk][:n:n]
 }
 
