@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
@@ -101,4 +102,21 @@ func TestFunctionsOfEachMomentAreThoseOfRedis(t *testing.T) {
 		agree(moments[i:])
 		return
 	}
+}
+
+// TestFunctionsAreKeptWithWhatTheyRead: whatever the policies say of other keys.
+func TestFunctionsAreKeptWithWhatTheyRead(t *testing.T) {
+	a, _, clock := clockedPair(t, -1)
+	a.Run(t, "HISTORY DISABLE GLOBAL", "HISTORY ENABLE KEY k", loadFunction("l", "f", "return 'first ' .. redis.call('GET', keys[1])"), "SET k 1", "SET other 1")
+	then := a.lastTS(t)
+	clock.advance(time.Hour)
+	a.Run(t, loadFunction("l", "f", "return 'second ' .. redis.call('GET', keys[1])"), "SET k 2", "SET other 2", "FUNCTION DELETE l", "SET k 3")
+	clock.advance(time.Hour)
+	if _, err := a.Store.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Run(t, "AT "+then+" GET other"); !strings.HasPrefix(got, "-COMPACTED ") {
+		t.Errorf("another key: got %q, want COMPACTED", got)
+	}
+	Check(t, "the key and the function", a.Run(t, "AT "+then+" FCALL_RO f 1 k"), "$7\r\nfirst 1\r\n")
 }
