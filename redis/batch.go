@@ -60,7 +60,7 @@ func (b *batch) gather(s *Session) {
 // already, the rest is left to another batch, and so is it from a script on that
 // takes longer than an event loop may wait.
 func (b *batch) transact(s *Session, i int, tx *firn.Tx) error {
-	if i > b.ran || len(b.held) >= maxHeldBytes || b.long && s.hurried {
+	if i > b.ran || len(b.held) >= maxHeldBytes || b.long && s.limit > 0 {
 		return nil
 	}
 	b.ran, b.long = i+1, false

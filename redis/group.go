@@ -1,6 +1,11 @@
 package redis
 
-import "github.com/firndb/firn"
+import (
+	"time"
+
+	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/scripting"
+)
 
 // Group is the batches of one or many sessions as one batch for the store.
 // They share a commit.
@@ -19,9 +24,11 @@ type Group struct {
 	Decided func()
 
 	// Hurried is set by a driver that runs the group itself, with
-	// firn.Store.TrySubmit, and may not wait long: what a script that takes its
-	// time has done is undone, and its session then needs a commit again, in a
-	// group that is Alone: see Session.Long.
+	// firn.Store.TrySubmit, and may not wait long.
+	//
+	// A script that takes longer than those may wait who share the group with it is
+	// undone, and its session then needs a commit again, in a group that is Alone:
+	// see Long.
 	Hurried bool
 
 	srv     *Server
@@ -43,6 +50,18 @@ var _ firn.Batch = (*Group)(nil)
 func (g *Group) Reset() {
 	clear(g.members)
 	g.members, g.total, g.long = g.members[:0], 0, false
+}
+
+// limit is how long a script of the group may take. In one that is Alone nobody
+// else waits for it.
+func (g *Group) limit() time.Duration {
+	switch {
+	case g.long:
+		return 0
+	case g.Hurried:
+		return scripting.LoopLimit
+	}
+	return scripting.GroupLimit
 }
 
 // Alone implements writer.Aloner: the group has a script that takes its time. It
@@ -103,7 +122,7 @@ func (g *Group) next(tx *firn.Tx) error {
 	}
 	g.unit++
 	s := g.members[g.at]
-	s.hurried = g.Hurried
+	s.limit = g.limit()
 	return s.batch.transact(s, g.unit-1, tx)
 }
 

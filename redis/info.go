@@ -72,13 +72,14 @@ func serverShutdown(c *command.Call) error {
 	if abort {
 		return resp.Error("ERR No shutdown in progress.")
 	}
+	busy := srv.scripts.Busy()
+	if busy != scripting.NotBusy && !noSave {
+		return busy.Error()
+	}
 	if srv.opts.Shutdown == nil {
 		return resp.Error("ERR Errors trying to SHUTDOWN. Check logs.")
 	}
-	if busy := srv.scripts.Busy(); busy != scripting.NotBusy {
-		if !noSave {
-			return busy.Error()
-		}
+	if busy != scripting.NotBusy {
 		srv.EndScripts()
 	}
 	sessionOf(c).closing = true

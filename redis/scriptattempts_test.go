@@ -81,6 +81,9 @@ func (st *stage) tell(t *testing.T, input []byte) string {
 func (st *stage) commit(t *testing.T) {
 	t.Helper()
 	st.alone.Reset()
+	if !st.hurries {
+		st.session.batch.long = true // nothing is ever undone
+	}
 	st.alone.Add(st.session)
 	if st.alone.Alone() {
 		st.abandoned++

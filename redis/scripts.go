@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"time"
+
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/acl"
 	"github.com/firndb/firn/redis/command"
@@ -18,13 +20,16 @@ func (s *Session) ScriptHost() scripting.Host { return (*scriptHost)(s) }
 // Engine implements scripting.Host.
 func (h *scriptHost) Engine() *scripting.Engine { return h.srv.scripts }
 
-// Hurried implements scripting.Host: a transaction knows from its group where it
+// Limit implements scripting.Host: a transaction knows from its group where it
 // runs, a read from its session.
-func (h *scriptHost) Hurried(c *command.Call) bool {
+func (h *scriptHost) Limit(c *command.Call) time.Duration {
 	if _, inTransaction := c.R.(*firn.Tx); inTransaction {
-		return h.hurried
+		return h.limit
 	}
-	return !h.block
+	if h.block {
+		return 0
+	}
+	return scripting.LoopLimit
 }
 
 // Begin implements scripting.Host.
@@ -109,14 +114,11 @@ func (h *scriptHost) Log(level int, text string) {
 	})
 }
 
-// Busy implements scripting.Host: who waits behind a transaction is told, and
-// nobody waits for a read.
-func (h *scriptHost) Busy(r *scripting.Run) bool {
-	tx, ok := r.Outer.R.(*firn.Tx)
-	if ok {
+// Busy implements scripting.Host: who waits behind the transaction is told.
+func (h *scriptHost) Busy(r *scripting.Run) {
+	if tx, ok := r.Outer.R.(*firn.Tx); ok {
 		tx.TurnAway(r.BusyError())
 	}
-	return ok
 }
 
 // Closing implements scripting.Host.

@@ -92,8 +92,8 @@ type Session struct {
 	last   firn.Timestamp // of this session's last commit
 	multi  multi
 
-	script  *scriptState // of the scripts that it runs; nil: it never has
-	hurried bool         // the transaction runs on an event loop, where nothing may take long
+	script *scriptState  // of the scripts that it runs; nil: it never has
+	limit  time.Duration // how long a script may take in the transaction, for which others wait; 0: as long as it likes
 
 	who    identity
 	author firn.Author // what transactions say of who wrote: see identify

@@ -34,11 +34,11 @@ func (h *scriptHost) Begin(r *scripting.Run) error {
 	return nil
 }
 
-// Hurried implements scripting.Host.
-func (h *scriptHost) Hurried(*command.Call) bool { return false }
+// Limit implements scripting.Host.
+func (h *scriptHost) Limit(*command.Call) time.Duration { return 0 }
 
 // Busy implements scripting.Host. Nobody waits for a query.
-func (h *scriptHost) Busy(*scripting.Run) bool { return false }
+func (h *scriptHost) Busy(*scripting.Run) {}
 
 // Closing implements scripting.Host.
 func (h *scriptHost) Closing(*scripting.Run) bool { return false }

@@ -67,7 +67,7 @@ func eval(c *command.Call, readOnly bool) error {
 		return err
 	}
 	source := c.Args[0]
-	if len(source) > hurriedSource && host.Hurried(c) {
+	if len(source) > hurriedSource && host.Limit(c) > 0 {
 		return ErrLong
 	}
 	var sha [shaHexBytes]byte
@@ -143,7 +143,7 @@ func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly
 	if readOnly, err = s.readOnly(readOnly); err != nil {
 		return err
 	}
-	if r.Hurried = host.Hurried(c); r.Hurried && e.lately.has(s.SHA) {
+	if r.hurry(host.Limit(c)); r.Hurried && e.lately.has(s.SHA) {
 		return ErrLong
 	}
 	defer func() {

@@ -125,7 +125,7 @@ func (s *functionSet) libraryOf(c *command.Call, host Host, f *keyspace.Function
 	if !ok || keyspace.HashCode(l.Code) != f.Hash {
 		return nil, fmt.Errorf("function %q: library %q is not the one that registered it: %w", f.Name, f.Library, keyspace.ErrDamaged)
 	}
-	if len(l.Code) > quickCodeBytes && host.Hurried(c) {
+	if len(l.Code) > quickCodeBytes && host.Limit(c) > 0 {
 		return nil, ErrLong
 	}
 	return s.compile(f.Hash, l.Code)

@@ -76,7 +76,7 @@ func (s *functionSet) define(c *command.Call, code []byte) (functions []keyspace
 	host := c.Client.(Hosted).ScriptHost()
 	r := s.engine.take()
 	defer s.engine.give(r)
-	if r.Hurried = host.Hurried(c); r.Hurried && len(code) > quickCodeBytes {
+	if r.hurry(host.Limit(c)); r.Hurried && len(code) > quickCodeBytes {
 		return nil, ErrLong
 	}
 	defer func() { r.leave(err) }()

@@ -33,7 +33,7 @@ func (e *Engine) give(r *Run) {
 	r.Call.Client, r.Call.Cmd, r.Call.Args, r.Call.Wants = nil, nil, nil, nil
 	r.Host, r.Outer, r.ended = nil, nil, nil
 	r.Name, r.Reason = "", ""
-	r.Function, r.ReadOnly, r.Wrote, r.Hurried = false, false, false, false
+	r.Function, r.ReadOnly, r.Wrote, r.Hurried, r.Limit = false, false, false, false, 0
 	r.Deadline, r.Late = time.Time{}, nil
 	clear(r.words)
 	if r.words = r.words[:0]; cap(r.words) > maxKeptBytes/16 {

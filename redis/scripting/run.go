@@ -14,9 +14,9 @@ type Host interface {
 	// Engine is the server's.
 	Engine() *Engine
 
-	// Hurried says that a command runs on an event loop: a script has to end soon,
-	// or with ErrLong.
-	Hurried(c *command.Call) bool
+	// Limit is how long a script may take where the command runs, because others
+	// wait there: then it ends with ErrLong. 0: as long as it likes.
+	Limit(c *command.Call) time.Duration
 
 	// Begin is called before a script runs, and End after it. If err is one after
 	// which the command runs again, the host forgets what this attempt has done.
@@ -39,9 +39,8 @@ type Host interface {
 	// Log writes a line to the server's log.
 	Log(level int, text string)
 
-	// Busy refuses those who wait for the script, which takes long. It is false if
-	// nobody has to wait for it.
-	Busy(r *Run) bool
+	// Busy refuses those who wait for the script, which takes long.
+	Busy(r *Run)
 
 	// Closing says that the store is being closed, and waits for the script.
 	Closing(r *Run) bool
@@ -70,7 +69,8 @@ type Run struct {
 	Function bool          // it is a function
 	ReadOnly bool          // the script may not write
 	Wrote    bool          // it has called a command that writes
-	Hurried  bool          // it runs on an event loop
+	Hurried  bool          // it has a Limit: the attempt may have to be undone
+	Limit    time.Duration // how long it may take here; 0: as long as it likes
 	Deadline time.Time     // when it must have ended; zero: it may take its time
 	Late     error         // what it ends with then
 	Proto    int           // of the replies that the script sees
@@ -87,6 +87,9 @@ type Run struct {
 	ends  []int    // of words in arena
 	reply []byte   // scratch: of Call.Reply
 }
+
+// hurry says how long the script may take here.
+func (r *Run) hurry(limit time.Duration) { r.Limit, r.Hurried = limit, limit > 0 }
 
 // Fatal notes an error that ends the script.
 func (r *Run) Fatal(err error) error {

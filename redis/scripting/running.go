@@ -9,19 +9,30 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/measure"
 	"github.com/firndb/firn/resp"
 	glua "github.com/yuin/gopher-lua"
 )
 
-// What a script may take on an event loop. Handing it to another goroutine
-// costs some 50 µs, so what takes a multiple of that is worth it; and the loop
-// has other clients, hundreds of which may each have sent a script.
+// What a script may take where others wait for it.
 const (
-	hurriedSteps = 10_000                 // instructions: some 200 µs
-	hurriedTime  = 300 * time.Microsecond // with the commands that it calls
-	clockCalls   = 8                      // commands after which the clock is looked at
+	// LoopLimit is for event loops. Handing a script to another goroutine costs some
+	// 50 µs, so what takes a multiple of that is worth it; and a loop has other
+	// clients, hundreds of which may each have sent a script.
+	LoopLimit = 300 * time.Microsecond
+
+	// GroupLimit is for the writer's goroutine, where the clients wait whose commands
+	// share a commit with the script.
+	GroupLimit = 2 * time.Millisecond
+
+	// hurriedSteps is how many instructions the shorter of the two allows, about, so
+	// that the clock need not be looked at for short scripts.
+	hurriedSteps = 10_000
+
+	// clockCalls is how many commands a script calls between two looks at the clock.
+	clockCalls = 8
 )
 
 // A script elsewhere is known to others after noticed, and lets others have the
@@ -85,7 +96,8 @@ type running struct {
 func (e *Engine) Busy() Business { return Business(e.running.busy.Load()) }
 
 // enter begins the execution of what a command runs, and starts the clock. leave
-// has to follow, also if it fails. Hurried is the caller's to set before.
+// has to follow, also if it fails. Limit and Hurried are the caller's to set
+// before.
 func (r *Run) enter(c *command.Call, host Host, name string, readOnly bool) error {
 	r.Host, r.Outer, r.ReadOnly, r.Proto, r.Name = host, c, readOnly, 2, name
 	*r.Call.View = *c.View
@@ -93,7 +105,7 @@ func (r *Run) enter(c *command.Call, host Host, name string, readOnly bool) erro
 	r.pulse.began = command.Clock()
 	r.pulse.looked = r.pulse.began
 	r.guard.Bytes, r.guard.Steps = r.Engine.MemoryBytes.Load(), 0
-	if r.Hurried {
+	if r.Limit == LoopLimit {
 		r.guard.Steps = hurriedSteps
 	}
 	err := host.Begin(r)
@@ -115,7 +127,7 @@ func (r *Run) look() error {
 	}
 	now := command.Clock()
 	if r.Hurried {
-		if now-r.pulse.began > hurriedTime {
+		if now-r.pulse.began > r.Limit {
 			return r.Fatal(ErrLong)
 		}
 		return nil
@@ -156,11 +168,17 @@ func (r *Run) endNow(end error) error {
 
 // tooLong refuses those who wait for the script, if any do.
 func (r *Run) tooLong() {
-	if !r.Host.Busy(r) || r.pulse.busy {
+	_, waitedFor := r.Outer.R.(*firn.Tx)
+	if !waitedFor {
 		return
 	}
+	first := !r.pulse.busy
 	r.pulse.busy = true
-	r.Engine.running.busy.Store(int32(r.business()))
+	r.Engine.running.busy.Store(int32(r.business())) // before what waits is told: it may come again at once
+	r.Host.Busy(r)
+	if !first {
+		return
+	}
 	r.Host.Log(LevelWarning, "a script takes long: SCRIPT KILL, FUNCTION KILL and SHUTDOWN NOSAVE can end it")
 }
 
