@@ -32,8 +32,7 @@ func TestRandomValuesOfScriptsAgreeWithRealRedis(t *testing.T) {
 	}
 }
 
-// luaValues draws values as Lua writes them. Maps and sets have one element:
-// the order of more is Redis's own. n is a variable with 0.
+// luaValues draws values as Lua writes them. n is a variable with 0.
 type luaValues struct{ *rand.Rand }
 
 func (g luaValues) one(of ...string) string { return of[g.IntN(len(of))] }
@@ -107,16 +106,29 @@ func (g luaValues) fitting(name string, levels int) string {
 	case "verbatim_string":
 		return fmt.Sprintf("{format=%s,string=%s}", g.text(), g.text())
 	case "map":
-		return fmt.Sprintf("{[%s]=%s}", g.key(), g.value(levels-1))
+		return g.members(func() string { return g.value(levels - 1) })
 	case "set":
-		return fmt.Sprintf("{[%s]=%s}", g.key(), g.one("true", "1"))
+		return g.members(func() string { return g.one("true", "1") })
 	}
 	return g.text()
 }
 
+// members is a table of one member with any key, or of several whose order
+// depends on what they are.
+func (g luaValues) members(value func() string) string {
+	if g.IntN(3) == 0 {
+		return fmt.Sprintf("{[%s]=%s}", g.one("{1,2}", "{ok='x'}", "redis.call"), value())
+	}
+	var members []string
+	for range 1 + g.IntN(6) {
+		members = append(members, fmt.Sprintf("[%s]=%s", g.key(), value()))
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
 // key is a value that a table may have as a key.
 func (g luaValues) key() string {
-	return g.one("1", "2.5", "'k'", "''", "true", "false", "{1,2}", "{ok='x'}", "redis.call", "-0.5")
+	return g.one("1", "2", "3", "2.5", "'k'", "''", "'field'", "'another'", "true", "false", "-0.5", "1e10", g.text(), g.text())
 }
 
 // TestRepliesOfReadsAreTheSameThroughScripts: what a read replies is what a
