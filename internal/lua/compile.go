@@ -15,7 +15,7 @@ const maxSource = 1 << 20
 
 // pieceBytes is what a piece of compiled code takes, measured over the scripts
 // of queues and limiters.
-const pieceBytes = 160
+const pieceBytes = 72
 
 // Compile compiles a program. The error's text is the one that Lua 5.1 gives.
 func Compile(name, source string) (*Chunk, error) {

@@ -21,6 +21,7 @@ func New(open func(s *State)) *State {
 	s.main = newThread(s, nil, mainSlots)
 	s.current = s.main
 	s.meter.reset(nil, nil)
+	s.walk = s.measure
 	l.SetContext(&s.meter)
 	s.openLibraries()
 	if open != nil {

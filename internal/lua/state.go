@@ -31,8 +31,9 @@ type State struct {
 	globals *table
 	strings *table // the metatable of strings
 	live    map[*coroutine]struct{}
-	nested  int // calls through Go
-	slack   int // how much deeper an error handler may go
+	walk    func() int64 // measure
+	nested  int          // calls through Go
+	slack   int          // how much deeper an error handler may go
 	epoch   uint32
 	random  random
 
@@ -140,7 +141,7 @@ func (s *State) Call(fn *glua.LFunction, g *Guard, args ...glua.LValue) (v glua.
 
 // begin makes the state ready for a call.
 func (s *State) begin(g *Guard) {
-	s.meter.reset(g, s.measure)
+	s.meter.reset(g, s.walk)
 	s.json.Reset() // one program's options are not the next one's
 }
 
@@ -194,13 +195,14 @@ func (s *State) settle() {
 	if len(th.chunks[len(th.chunks)-1]) > keepSlots || len(th.frames) > maxCalls/8 {
 		s.broken = true
 	}
-	for i := 0; i < len(th.chunks); i++ {
+	for i := range th.chunks {
 		clear(th.chunks[i])
 	}
-	for _, f := range th.frames {
-		*f = frame{th: th, buf: f.buf[:0]}
+	for _, f := range th.frames[:min(th.most, len(th.frames))] {
 		clear(f.buf[:cap(f.buf)])
+		*f = frame{th: th, buf: f.buf[:0]}
 	}
+	th.most = 0
 	clear(th.out[:])
 	th.depth, th.chunk, th.top, th.deep = 0, 0, 0, 0
 	s.nested, s.slack, s.current = 0, 0, th

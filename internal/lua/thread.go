@@ -33,6 +33,7 @@ type thread struct {
 	co     *coroutine // nil: the program itself
 	frames []*frame   // kept for later calls; the first depth are active
 	depth  int
+	most   int       // frames that were active at once
 	deep   int       // nested pieces of code, for maxDepth
 	chunks [][]value // the stack of values; all but the last in use are full
 	chunk  int
@@ -128,6 +129,7 @@ func (th *thread) push(fn *function, at *site) *frame {
 	}
 	f := th.frames[th.depth]
 	th.depth++
+	th.most = max(th.most, th.depth)
 	f.fn, f.site, f.tail, f.line, f.varargs, f.regs = fn, at, 0, 0, nil, nil
 	f.mark = th.mark()
 	return f

@@ -45,5 +45,7 @@ func (e *Engine) give(r *Run) {
 	if r.Call.Reply.Buf = nil; cap(r.reply) > maxKeptBytes {
 		r.reply = nil
 	}
-	e.pool.runs.Put(r)
+	if !r.state.Broken() {
+		e.pool.runs.Put(r)
+	}
 }
