@@ -91,26 +91,19 @@ func functionScript(name string, flags Flags) *Script {
 	return &Script{SHA: name, Flags: flags | Shebang}
 }
 
-// function is a function in a state. Where its library is not loaded there yet,
-// it is one that does that first.
-func (s *functionSet) function(c *command.Call, host Host, r *Run, f *keyspace.Function) (*glua.LFunction, error) {
-	set := loadedIn(r)
-	if in := set.byHash[f.Hash]; in != nil {
-		return in.callbacks[f.Name], nil
+// function is a function in a state, which loads its library if it has not. Code
+// may depend on the version of Redis that it finds, and register another one now.
+func (s *functionSet) function(c *command.Call, host Host, r *Run, f *keyspace.Function) (fn *glua.LFunction, err error) {
+	in := loadedIn(r).byHash[f.Hash]
+	if in == nil {
+		if in, err = s.bring(c, host, r, f); err != nil {
+			return nil, err
+		}
 	}
-	l, err := s.libraryOf(c, host, f)
-	if err != nil {
-		return nil, err
+	if fn = in.callbacks[f.Name]; fn == nil {
+		return nil, errNoFunction
 	}
-	return r.state.L().NewFunction(func(L *glua.LState) int {
-		in := set.load(r.state, l)
-		set.keep(l, in)
-		L.Push(in.callbacks[f.Name])
-		L.Push(L.Get(1))
-		L.Push(L.Get(2))
-		L.Call(2, 1)
-		return 1
-	}), nil
+	return fn, nil
 }
 
 // libraryOf is the compiled library of a function.

@@ -53,21 +53,29 @@ func (s *loadedSet) check(hash keyspace.CodeHash) {
 	}
 }
 
-// load runs a library's code, which registers its functions. It is called
-// inside a running program, or raises nothing.
-func (s *loadedSet) load(state *lua.State, l *library) *loaded {
-	L, in := state.L(), &loaded{callbacks: make(map[string]*glua.LFunction)}
-	main := s.env.open(state).Load(l.chunk)
+// load runs a library's code, which registers its functions, in a run that has
+// been entered. An error of Lua is the code's, any other is for who called.
+func (s *loadedSet) load(r *Run, l *library) (*loaded, error) {
+	in := &loaded{callbacks: make(map[string]*glua.LFunction)}
+	main := s.env.open(r.state).Load(l.chunk)
 	s.env.loading(in)
-	defer s.env.ready()
-	L.Push(main)
-	L.Call(0, 0)
+	_, err := r.state.Call(main, &r.guard)
+	s.env.ready()
+	switch {
+	case r.ended != nil:
+		return nil, r.ended
+	case errors.Is(err, lua.ErrSteps):
+		return nil, ErrLong
+	case err != nil:
+		return nil, err
+	}
 	callbacks := make([]*glua.LFunction, 0, len(in.callbacks))
 	for _, fn := range in.callbacks {
 		callbacks = append(callbacks, fn)
 	}
-	in.memory = state.Note(callbacks...)
-	return in
+	in.memory = r.state.Note(callbacks...)
+	s.keep(l, in)
+	return in, nil
 }
 
 // define runs a library's code for FUNCTION LOAD and FUNCTION RESTORE, and
@@ -87,29 +95,48 @@ func (s *functionSet) define(c *command.Call, code []byte) (functions []keyspace
 	if err != nil {
 		return nil, err
 	}
-	set := loadedIn(r)
-	var in *loaded
-	main := r.state.L().NewFunction(func(*glua.LState) int {
-		in = set.load(r.state, l)
-		return 0
-	})
 	r.guard.Deadline = time.Now().Add(loadLimit)
-	_, err = r.state.Call(main, &r.guard)
+	in, err := loadedIn(r).load(r, l)
 	switch {
-	case r.ended != nil:
-		return nil, r.ended
-	case errors.Is(err, lua.ErrSteps):
-		return nil, ErrLong
 	case errors.Is(err, lua.ErrDeadline):
 		return nil, errLoadTimeout
 	case err != nil:
-		text, _ := errorText(err)
-		return nil, resp.Error("ERR Error registering functions: " + text)
+		return nil, loadError(r, err)
 	case len(in.functions) == 0:
 		return nil, errNoFunctions
 	}
-	set.keep(l, in)
 	return in.functions, nil
+}
+
+// bring loads the library of a function that is called.
+func (s *functionSet) bring(c *command.Call, host Host, r *Run, f *keyspace.Function) (in *loaded, err error) {
+	l, err := s.libraryOf(c, host, f)
+	if err != nil {
+		return nil, err
+	}
+	r.hurry(host.Limit(c))
+	defer func() { r.leave(err) }()
+	if err := r.enter(c, host, f.Name, true); err != nil {
+		return nil, err
+	}
+	in, err = loadedIn(r).load(r, l)
+	switch {
+	case errors.Is(err, lua.ErrDeadline):
+		return nil, r.Late
+	case err != nil:
+		return nil, loadError(r, err)
+	}
+	return in, nil
+}
+
+// loadError is the answer to code that cannot be loaded, unless the run is to
+// end otherwise.
+func loadError(r *Run, err error) error {
+	if err == ErrLong || err == r.ended {
+		return err
+	}
+	text, _ := errorText(err)
+	return resp.Error("ERR Error registering functions: " + text)
 }
 
 const (
