@@ -1,6 +1,6 @@
 package redis
 
-// STOREDIST is not among the options: see geoDiffers.
+// STOREDIST is not among the options: see TestStoredDistancesAgreeWithRealRedis.
 var geoGrammar = grammar{
 	templates: `
 GEOADD $geokey $lon $lat $place

@@ -108,7 +108,7 @@ var geoCommands = []command.Command{
 	},
 }
 
-const geoDiffers = "Stored distances may differ in the last of 17 digits."
+const geoDiffers = "One stored distance in some thousands differs in the last of 17 digits."
 
 // parsePosition reads a longitude and a latitude.
 func parsePosition(lon, lat []byte) (p geohash.Position, err error) {

@@ -336,7 +336,7 @@ func storeFound(c *command.Call, q *geoQuery, members []found, form geoForm) err
 	for i := range members {
 		kept[i] = members[i].Rated
 		if q.storeMeters {
-			kept[i].Score = members[i].meters / q.unit
+			kept[i].Score = geohash.PreciseDistance(q.Center, members[i].at) / q.unit
 		}
 	}
 	return storeZSet(c, q.storeAt, kept, longestOf(kept), event)
