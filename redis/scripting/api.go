@@ -63,7 +63,7 @@ func (r *Run) called(c lua.Call) (v glua.LValue, failed bool) {
 	}
 	reply, err := r.do(words)
 	if err != nil {
-		return errorTable(c, errorIn([]byte(err.Error())), true), true
+		return errorTable(c, errorOf(err), true), true
 	}
 	if len(reply) == 0 {
 		return glua.LFalse, false

@@ -29,12 +29,14 @@ func errorIn(reply []byte) string {
 	if !ok {
 		code, text = "ERR", string(reply)
 	}
-	return code + " " + lines.Replace(strings.Trim(text, "\r\n"))
+	return code + " " + strings.Trim(text, "\r\n")
 }
 
-// lines makes one line of an error, as it goes to clients: names of keys may be
-// in it.
-var lines = strings.NewReplacer("\r", " ", "\n", " ")
+// errorOf is errorIn for an error of a command, which has one line as it goes to
+// clients: names of keys may be in it.
+func errorOf(err error) string {
+	return errorIn([]byte(withoutBreaks(strings.Trim(err.Error(), "\r\n"))))
+}
 
 // errorCode is the code of an error, as statistics have it.
 func errorCode(text string) string {
