@@ -57,7 +57,7 @@ func TestMessagePackIsReadAsByRedis(t *testing.T) {
 		"return cmsgpack.unpack_one('abc', -1)", "return cmsgpack.unpack_one('abc', 4)", "return cmsgpack.unpack_one('abc', 3)", "return cmsgpack.unpack_limit('abc', -1)", "return cmsgpack.unpack_limit('abc', 1, -1)",
 		"return cmsgpack.unpack_limit('abc', 2^40, 0)", "return cmsgpack.unpack_limit('abc', 1, 2^40)", "return cmsgpack.unpack_one('abc', 2^32)", "return cmsgpack.unpack('abc', 1, 2)", "return cmsgpack:unpack('a')", "return cmsgpack.unpack_one('abc', '1')",
 	}
-	for _, n := range []int{3990, 3997, 3998, 3999, 4000, 4001, 7990, 7997, 7998, 7999, 8000, 8001, 9000} {
+	for _, n := range []int{3998, 3999, 4000, 7998, 7999, 8000} {
 		for _, s := range []string{`\145`, `\129`, `\129\001`, `\001`, `\220\000\001`, `\145\129\001`, `\144`, `\128`} {
 			for _, tail := range []string{"''", `'\001'`, `'\001\001'`, `'\144'`} {
 				cases = append(cases, fmt.Sprintf("return select('#', cmsgpack.unpack(string.rep('%s', %d)..%s))", s, n, tail),
