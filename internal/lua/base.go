@@ -41,7 +41,7 @@ func baseAssert(th *thread, args []value) []value {
 }
 
 // libErrorText is an error with a message that is no format.
-func libErrorText(th *thread, text string) { th.libError("%s", text) }
+func libErrorText(th *thread, text string) { th.libError("%s", cString([]byte(text))) }
 
 // kilobytes is what the program holds, about: what it has taken.
 func kilobytes(th *thread) float64 { return 40 + float64(th.m.debt)/1024 }

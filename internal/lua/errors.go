@@ -187,6 +187,7 @@ const (
 // chunkID is how errors call a program: @name and =name are names, and what is
 // neither is the text itself.
 func chunkID(source string, most int) string {
+	source = cString([]byte(source))
 	if source == "" {
 		return `[string ""]`
 	}

@@ -138,7 +138,7 @@ func mathRandom(th *thread, args []value) []value {
 		if low > top {
 			th.argError(2, "interval is empty")
 		}
-		return th.one(number(math.Floor(r*float64(top-low+1)) + float64(low)))
+		return th.one(number(math.Floor(r*float64(int32(top-low+1))) + float64(low)))
 	}
 	th.libError("wrong number of arguments")
 	return nil

@@ -285,7 +285,7 @@ func hiddenVars(p *parser, names ...string) (vars []*localVar) {
 }
 
 func readNumericFor(p *parser, name string, line int) stat {
-	s := &forStat{line: line}
+	s := &forStat{}
 	hidden := hiddenVars(p, "(for index)", "(for limit)", "(for step)")
 	s.v = p.declare(name, 3)
 	p.next()
@@ -297,6 +297,7 @@ func readNumericFor(p *parser, name string, line int) stat {
 	}
 	p.scope(hidden...)
 	p.expect(tDo)
+	s.line = p.lastLine // where Lua checks the numbers
 	p.scope(s.v)
 	s.body = p.loopBlock()
 	return s

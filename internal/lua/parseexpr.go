@@ -93,6 +93,9 @@ func (p *parser) unary(op int, e expr) expr {
 func (p *parser) binary(op int, l, r expr) expr {
 	switch op {
 	case tAnd, tOr:
+		if c, ok := l.(constant); ok && truth(c.v) == (op == tAnd) {
+			return &paren{r} // Lua makes no code for the other side
+		}
 		return &logic{op == tAnd, l, r}
 	case tConcat:
 		if c, ok := r.(*concat); ok {

@@ -191,12 +191,12 @@ func stringGMatch(th *thread, args []value) []value {
 
 func stringGSub(th *thread, args []value) []value {
 	s, p := stringArg(th, args, 1), stringArg(th, args, 2)
+	most := optInt(th, args, 4, len(s)+1) // looked at before the third, as in Lua
 	switch argAt(args, 3).Type() {
 	case glua.LTNumber, glua.LTString, glua.LTFunction, glua.LTTable:
 	default:
 		th.argError(3, "string/function/table expected")
 	}
-	most := optInt(th, args, 4, len(s)+1)
 	g := &replacer{th: th, with: args[2], m: newMatcher(th, s, p)}
 	anchored := g.m.anchor()
 	n, at := 0, 0
