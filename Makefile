@@ -59,9 +59,10 @@ unit:
 	$(if $(RACE),$(GO) test -run InBoundedMemory ./cmd/firn)
 
 # e2e drives a real server with the clients that people use. They live in a
-# module of their own, so that embedders never see them.
+# module of their own, so that embedders never see them. Most of the software waits
+# most of the time, so four run at once.
 e2e:
-	cd e2e && $(GO) vet ./... && $(GO) test -count=1 ./...
+	cd e2e && $(GO) vet ./... && $(GO) test -count=1 -parallel 4 ./...
 
 # jobs measures how long BullMQ takes for JOBS jobs on Redis and on Firn, and
 # fails when the ratio is above its bar. The machine must be calm.

@@ -39,7 +39,7 @@ for (const [name, open] of Object.entries(clients)) {
   });
 
   test(`a window ends over ${name}`, async (t) => {
-    const limiter = new RateLimiterRedis({ ...(await open(t)), keyPrefix: `${name}:short`, points: 1, duration: 1 });
+    const limiter = new RateLimiterRedis({ ...(await open(t)), keyPrefix: `${name}:short`, points: 1, duration: 3 });
     const burst = new RateLimiterRedis({ ...(await open(t)), keyPrefix: `${name}:burst`, points: 2, duration: 60 });
     const bursty = new BurstyRateLimiter(limiter, burst);
     for (let n = 0; n < 3; n++) await bursty.consume('user');

@@ -12,7 +12,7 @@ test('requests over the limit are refused until the window ends', async (t) => {
   t.after(() => client.close());
   const store = new RedisStore({ sendCommand: (...args) => client.sendCommand(args) });
   const app = express();
-  app.use(rateLimit({ windowMs: 2000, limit: 5, store, standardHeaders: 'draft-6', legacyHeaders: false }));
+  app.use(rateLimit({ windowMs: 4000, limit: 5, store, standardHeaders: 'draft-6', legacyHeaders: false }));
   app.get('/', (_, response) => response.send('ok'));
   const server = app.listen(0, '127.0.0.1');
   t.after(() => { server.closeAllConnections(); server.close(); });

@@ -12,7 +12,7 @@ test('messages are hidden, come again, and are deleted', async (t) => {
   const qname = 'jobs';
   assert.equal(await queue.createQueueAsync({ qname, vt: 1 }), 1);
   for (const message of ['one', 'two', 'three']) await queue.sendMessageAsync({ qname, message });
-  await queue.sendMessageAsync({ qname, message: 'late', delay: 1 });
+  await queue.sendMessageAsync({ qname, message: 'late', delay: 3 });
   const one = await queue.receiveMessageAsync({ qname });
   assert.equal(one.message, 'one');
   assert.equal(await queue.deleteMessageAsync({ qname, id: one.id }), 1);
