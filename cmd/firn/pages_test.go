@@ -60,6 +60,10 @@ $ redis-cli -3
 (integer) 1795259498650885
 `,
 	},
+	"docs/functions.md": {before: `
+127.0.0.1:6379> FUNCTION LOAD REPLACE "#!lua name=tickets\nlocal function reserve(keys, args)\n  local left = tonumber(redis.call('GET', keys[1]) or 0)\n  if left < tonumber(args[1]) then return redis.error_reply('SOLDOUT only ' .. left .. ' left') end\n  return redis.call('DECRBY', keys[1], args[1])\nend\nredis.register_function('reserve', reserve)\nredis.register_function{\n  function_name = 'worth', flags = {'no-writes'}, description = 'what is left, in euros',\n  callback = function(keys) return redis.call('GET', keys[1]) * 30 end,\n}"
+"tickets"
+`},
 	"docs/history.md":  {flags: []string{"--user", "ada on >secret ~* +@all"}},
 	"schema/FORMAT.md": {store: "store.db", before: "127.0.0.1:6379> SET k v\nOK"},
 }
@@ -80,6 +84,9 @@ var notSamples = map[string]string{
 	"docs/live.md:% mirror -once ":               "TestExampleMirror of e2e runs it",
 	"docs/live.md:% node live.mjs":               "TestExamplesOfNode of e2e runs it",
 	"docs/live.md:% view":                        "TestExampleView of e2e runs it",
+	"docs/functions.md:#!lua name=tickets":       "the samples after it begin with it",
+	"docs/functions.md:% redis-cli -x FUNCTION":  "the same",
+	"docs/functions.md:srv := redis.New(store":   "an example of package server has the whole",
 	"docs/history.md:ctx, users, ada := ":        "Example_past is the whole of it",
 	"schema/FORMAT.md:{\"time 24h0m0s\": {\"hor": "a document",
 	"docs/tls.md:firn serve orders.db":           "it needs certificates: TestRedisCLIOverTLS of e2e has some",
