@@ -175,6 +175,9 @@ func (th *thread) handle(e *raisedError, handler value) (handled *raisedError) {
 			panic(panicked)
 		}
 	}()
+	if typeName(handler) != "function" {
+		return &raisedError{value: glua.LString(errorInHandler)}
+	}
 	return &raisedError{value: th.first(handler, e.value)}
 }
 
