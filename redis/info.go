@@ -314,6 +314,8 @@ func infoStats(t *infoText) error {
 	t.add("expired_stale_perc", "0.00")
 	t.zeros("expired_time_cap_reached_count expire_cycle_cpu_milliseconds")
 	t.add("evicted_keys", 0)
+	_, _, evicted := t.srv.scripts.Cached()
+	t.add("evicted_scripts", evicted)
 	t.zeros("evicted_clients total_eviction_exceeded_time current_eviction_exceeded_time")
 	t.addAll("keyspace_hits", st.hits.Load(), "keyspace_misses", st.misses.Load())
 	channels, patterns, shards := t.srv.pubsub.Counts()

@@ -7,7 +7,7 @@ import "github.com/firndb/firn/redis/keyspace"
 // of CLIENT ASOF. Code is documents, so it is data; what it takes once it is
 // compiled is shown as memory of the virtual machine.
 func infoScripts(t *infoText, sizes func(name string, n uint64)) error {
-	scripts, code := t.srv.scripts.Cached()
+	scripts, code, _ := t.srv.scripts.Cached()
 	compiled := t.srv.scripts.FunctionBytes()
 	libraries, functions := 0, 0
 	err := t.call.Current(func(v *keyspace.View) (err error) {
@@ -20,7 +20,7 @@ func infoScripts(t *infoText, sizes func(name string, n uint64)) error {
 	sizes("used_memory_lua", uint64(code))
 	t.addAll(
 		"used_memory_vm_eval", code,
-		"used_memory_scripts_eval", 0,
+		"used_memory_scripts_eval", code,
 		"number_of_cached_scripts", scripts,
 		"number_of_functions", functions,
 		"number_of_libraries", libraries,
@@ -28,6 +28,6 @@ func infoScripts(t *infoText, sizes func(name string, n uint64)) error {
 	)
 	sizes("used_memory_vm_total", uint64(code+compiled))
 	t.add("used_memory_functions", 0)
-	sizes("used_memory_scripts", 0)
+	sizes("used_memory_scripts", uint64(code))
 	return nil
 }

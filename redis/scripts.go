@@ -134,3 +134,26 @@ func (srv *Server) EndScripts() { srv.scripts.EndAll() }
 // Long says that what a session needs a commit for takes its time: a driver that
 // runs groups itself hands it to another goroutine, in a group of its own.
 func Long(s *Session) bool { return s.batch.long }
+
+// RunsScript says that what a session is to run where it may wait is a script,
+// which may take its time: other reads should not wait for it.
+func RunsScript(s *Session) bool {
+	u := &s.next
+	if s.multi.executes(u) {
+		return s.multi.scripts
+	}
+	for e, args := u.cmd, u.args; e != nil; {
+		if e.Flags&command.RunsScript != 0 {
+			return true
+		}
+		if e.Wraps == nil || len(args) < 2 {
+			return false
+		}
+		words := e.Wraps(args)
+		if len(words) == 0 {
+			return false
+		}
+		e, args, _ = s.srv.commands.Resolve(words)
+	}
+	return false
+}

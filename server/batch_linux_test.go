@@ -22,7 +22,7 @@ type driven struct {
 func drive(t *testing.T) (*running, *driven) {
 	t.Helper()
 	r := start(t, Options{}, redis.Options{})
-	l, err := newLoop(r.server, nil)
+	l, err := newLoop(r.server, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,7 +231,11 @@ func (l *loop) advance(c *conn) {
 			l.join(c)
 		case redis.NeedCold:
 			l.wait(c)
-			l.workers.do(func() {
+			helpers := l.workers
+			if redis.RunsScript(c.session) {
+				helpers = l.scripts
+			}
+			helpers.do(func() {
 				c.session.RunCold()
 				l.tell(func(m *mailbox) { m.ready = append(m.ready, c) })
 			})

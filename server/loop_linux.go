@@ -52,6 +52,7 @@ type loop struct {
 	crowd    int       // how many sessions wrote together lately
 	since    time.Time // when the batch began to wait for more of them; zero: not yet
 	workers  *workers
+	scripts  *workers // for what runs a script, so that no other read waits for one
 	nextTick time.Time
 	ending   bool
 	failed   error
@@ -60,6 +61,10 @@ type loop struct {
 	taken    mailbox // what was taken from box, to reuse its memory
 	sleeping atomic.Bool
 }
+
+// scriptWorkers is how many scripts that only read, and take long, run at once. A
+// processor that runs more of them has less for everybody else.
+const scriptWorkers = 2
 
 // mailbox is what other goroutines tell a loop.
 type mailbox struct {
@@ -76,9 +81,11 @@ type mailbox struct {
 func (s *Server) runLoops(ctx context.Context) error {
 	workers := startWorkers(s.opts.Workers)
 	defer workers.end()
+	scripts := startWorkers(scriptWorkers)
+	defer scripts.end()
 	loops := make([]*loop, s.opts.Loops)
 	for i := range loops {
-		l, err := newLoop(s, workers)
+		l, err := newLoop(s, workers, scripts)
 		if err != nil {
 			for _, open := range loops[:i] {
 				open.release()
@@ -112,7 +119,7 @@ func (s *Server) runLoops(ctx context.Context) error {
 	return group.Wait()
 }
 
-func newLoop(s *Server, w *workers) (*loop, error) {
+func newLoop(s *Server, w, scripts *workers) (*loop, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("server: epoll: %w", err)
@@ -123,7 +130,7 @@ func newLoop(s *Server, w *workers) (*loop, error) {
 		return nil, fmt.Errorf("server: eventfd: %w", err)
 	}
 	l := &loop{
-		server: s, epoll: epoll, wakeup: wakeup, workers: w,
+		server: s, epoll: epoll, wakeup: wakeup, workers: w, scripts: scripts,
 		events: make([]unix.EpollEvent, maxEvents),
 		ahead:  s.redis.NewAhead(),
 		pieces: s.redis.Store().Stats().Durability != firn.Always,

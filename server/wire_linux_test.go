@@ -26,7 +26,7 @@ type drivenTLS struct {
 
 func driveTLS(t *testing.T, s *secured) *drivenTLS {
 	t.Helper()
-	l, err := newLoop(s.server, nil)
+	l, err := newLoop(s.server, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/resp"
 )
 
 // Script is a compiled script.
@@ -22,21 +23,40 @@ type Script struct {
 	place *list.Element // among those that EVAL has loaded; nil: it stays
 }
 
-// maxEvaluated is how many scripts are kept that EVAL has loaded, as in Redis
-// 7.4: programs that put values into the text of their scripts make a new one
-// with each call.
-const maxEvaluated = 500
+// Bounds of the cache.
+const (
+	// maxEvaluated is how many scripts are kept that EVAL has loaded, as in Redis
+	// 7.4: programs that put values into the text of their scripts make a new one
+	// with each call.
+	maxEvaluated = 500
+
+	// maxEvaluatedBytes is what those may take.
+	maxEvaluatedBytes = 16 << 20
+
+	// maxCacheBytes is what all may take, with those that SCRIPT LOAD has loaded,
+	// which stay until SCRIPT FLUSH.
+	maxCacheBytes = 256 << 20
+)
+
+// errCacheFull refuses SCRIPT LOAD.
+const errCacheFull = resp.Error("ERR the script cache is full: SCRIPT FLUSH empties it")
 
 // cache has the compiled scripts.
 type cache struct {
 	mu        sync.Mutex
 	scripts   map[string]*Script
 	evaluated *list.List // of *Script, the last used first
+	bytes     int        // of all
+	fleeting  int        // of those in evaluated
+	evicted   atomic.Int64
 }
 
 func (c *cache) init() {
-	c.scripts, c.evaluated = make(map[string]*Script), list.New()
+	c.scripts, c.evaluated, c.bytes, c.fleeting = make(map[string]*Script), list.New(), 0, 0
 }
+
+// size is about what a script takes.
+func (s *Script) size() int { return len(s.Source) + s.chunk.Bytes() }
 
 // shaHexBytes is how long a script's name is.
 const shaHexBytes = 2 * sha1.Size
@@ -69,26 +89,45 @@ func (c *cache) find(sha []byte) *Script {
 	return s
 }
 
-// keep adds a script. stays says that it is not to be dropped.
-func (c *cache) keep(s *Script, stays bool) *Script {
+// keep adds a script. stays says that it is not to be dropped. It is false if
+// there is no room for one that stays; any other is not kept then.
+func (c *cache) keep(s *Script, stays bool) (kept *Script, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if old := c.scripts[s.SHA]; old != nil {
-		s = old
-	} else {
-		c.scripts[s.SHA] = s
-		s.place = c.evaluated.PushFront(s)
+	old := c.scripts[s.SHA]
+	if old == nil {
+		if size := s.size(); c.bytes-c.fleeting+size > maxCacheBytes || !stays && size > maxEvaluatedBytes {
+			return s, !stays
+		}
+		c.add(s)
+		old = s
 	}
-	if stays && s.place != nil {
-		c.evaluated.Remove(s.place)
-		s.place = nil
+	if stays && old.place != nil {
+		c.evaluated.Remove(old.place)
+		old.place = nil
+		c.fleeting -= old.size()
 	}
-	if c.evaluated.Len() > maxEvaluated {
-		last := c.evaluated.Back()
-		c.evaluated.Remove(last)
-		delete(c.scripts, last.Value.(*Script).SHA)
+	for c.evaluated.Len() > maxEvaluated || c.fleeting > maxEvaluatedBytes {
+		c.evict()
 	}
-	return s
+	return old, true
+}
+
+// add adds a script that may be dropped.
+func (c *cache) add(s *Script) {
+	c.scripts[s.SHA] = s
+	s.place = c.evaluated.PushFront(s)
+	c.bytes += s.size()
+	c.fleeting += s.size()
+}
+
+// evict drops the script that was not used for longest.
+func (c *cache) evict() {
+	last := c.evaluated.Remove(c.evaluated.Back()).(*Script)
+	delete(c.scripts, last.SHA)
+	c.bytes -= last.size()
+	c.fleeting -= last.size()
+	c.evicted.Add(1)
 }
 
 // flush drops all.

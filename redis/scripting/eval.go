@@ -122,7 +122,11 @@ func (e *Engine) load(sha string, source []byte, stays bool) (*Script, error) {
 	if stays {
 		s.seen.Store(true)
 	}
-	return e.cache.keep(s, stays), nil
+	s, ok := e.cache.keep(s, stays)
+	if !ok {
+		return nil, errCacheFull
+	}
+	return s, nil
 }
 
 // run runs a script and appends its reply.
