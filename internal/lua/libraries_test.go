@@ -1,6 +1,9 @@
 package lua
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // The libraries that Redis ships are there, and what a program sets in them is
 // gone in the next one.
@@ -32,5 +35,26 @@ func TestLibrariesAreThere(t *testing.T) {
 		if got, err := run(t, s, nil, program.source); got != program.want || err != nil {
 			t.Errorf("%s\n got %s, %v\nwant %s", program.source, got, err, program.want)
 		}
+	}
+}
+
+// What a library makes of little is bounded like what a program makes itself,
+// and so is the work.
+func TestLibrariesAreBounded(t *testing.T) {
+	for _, program := range []string{
+		"cjson.encode_sparse_array(false, 0) return cjson.encode({[2^31-1]=1})",
+		"local t = {1} for i = 1, 40 do t = {t, t} end return cjson.encode(t)",
+		"local t = string.rep('x', 1000) for i = 1, 15 do t = {t, t, t, t, t, t, t, t} end return cmsgpack.pack(t)",
+		"return cjson.decode('['..string.rep('[1],', 200000)..'1]')",
+		"return cjson.decode('['..string.rep('{\"a\":1},', 100000)..'1]')",
+		"return cmsgpack.unpack('\\221\\000\\002\\000\\000'..string.rep('\\129\\001\\001', 131072))",
+	} {
+		if _, err := run(t, New(nil), &Guard{Bytes: 4 << 20}, program); !errors.Is(err, ErrMemory) {
+			t.Errorf("%s\n got %v, want %v", program, err, ErrMemory)
+		}
+	}
+	const long = "local t = {} for i = 1, 1000 do t[i] = i end for i = 1, 1000 do t[i] = nil end local all = {} for i = 1, 100000 do all[i] = t end return #cmsgpack.pack(all)"
+	if _, err := run(t, New(nil), &Guard{Steps: 2_000_000}, long); !errors.Is(err, ErrSteps) {
+		t.Errorf("%s\n got %v, want %v", long, err, ErrSteps)
 	}
 }

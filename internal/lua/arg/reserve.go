@@ -13,24 +13,24 @@ func Reserve(c Call, bytes int) {
 	c.Charge(bytes)
 }
 
-// Allowance is what one call of a library takes bit by bit. It keeps the meter
-// out of most of it: nothing is reserved for a call that takes little. Its zero
-// value is ready.
-type Allowance struct {
-	taken    int // bytes
-	reserved int // bytes, never less than taken, but for the first few
-}
-
+// TableBytes and MemberBytes are about what a table takes, and each member.
 const (
-	// freeBytes is what a call takes without being metered, like a table that
-	// the virtual machine makes.
-	freeBytes = 4 << 10
-
-	// allowanceStep is how many bytes are reserved at once, at least.
-	allowanceStep = 64 << 10
+	TableBytes  = 96
+	MemberBytes = 48
 )
 
-// Take is Reserve for a part of the whole.
+// Allowance is what one call of a library takes, bit by bit, that nothing but
+// the call can reach yet. Its zero value is ready.
+type Allowance struct {
+	taken    int // bytes
+	reserved int // bytes of the buffer
+}
+
+// freeBytes is what a call takes without being metered: most take less.
+const freeBytes = 4 << 10
+
+// Take is Reserve for a part of the whole. What is asked for is twice as much as
+// was taken: a buffer that grows is copied, and so is what becomes a string.
 func (a *Allowance) Take(c Call, bytes int) {
 	a.taken += bytes
 	if a.taken <= max(a.reserved, freeBytes) {
@@ -39,9 +39,8 @@ func (a *Allowance) Take(c Call, bytes int) {
 	if a.taken > MaxBytes {
 		c.Raise("not enough memory")
 	}
-	step := max(a.taken-a.reserved, allowanceStep)
-	Reserve(c, step)
-	a.reserved += step
+	a.reserved = min(2*a.taken, MaxBytes)
+	Reserve(c, a.reserved)
 }
 
 // slotsPerStep is how many places of a table are looked at in the time of one

@@ -49,9 +49,10 @@ func (d *decoder) unexpected(expected string, t token) {
 
 // value returns the value that begins with t.
 func (d *decoder) value(t token) glua.LValue {
-	d.allowance.Take(d.c, elementBytes)
+	d.allowance.Take(d.c, arg.MemberBytes)
 	switch t.kind {
 	case text:
+		d.take(t)
 		return glua.LString(t.text)
 	case numeric:
 		return glua.LNumber(t.value)
@@ -68,23 +69,21 @@ func (d *decoder) value(t token) glua.LValue {
 	return nil
 }
 
-// About what a table takes, and each value in one. A table of members needs an
-// index of their names.
-const (
-	elementBytes = 32
-	arrayBytes   = 96
-	objectBytes  = 700
-	memberBytes  = 96
-)
+// take asks for the bytes of a string that is no part of the JSON.
+func (d *decoder) take(t token) {
+	if t.copied {
+		d.allowance.Take(d.c, len(t.text))
+	}
+}
 
 // descend begins a table.
-func (d *decoder) descend(need, takes, bytes int) {
+func (d *decoder) descend(need, takes int) {
 	d.depth++
 	if d.depth > d.decodeMaxDepth || d.slots+need > arg.StackSlots {
 		arg.Raise(d.c, "Found too many nested data structures (%d) at character %d", d.depth, d.pos)
 	}
 	d.slots += takes
-	d.allowance.Take(d.c, bytes)
+	d.allowance.Take(d.c, arg.TableBytes)
 }
 
 // ascend ends a table.
@@ -96,7 +95,7 @@ func (d *decoder) ascend(table arg.Table, takes int) glua.LValue {
 
 // array reads what follows an opening bracket.
 func (d *decoder) array() glua.LValue {
-	d.descend(arraySlots, 1, arrayBytes)
+	d.descend(arraySlots, 1)
 	table := d.c.NewTable(0)
 	t := d.next()
 	if t.kind == arrayEnd {
@@ -117,7 +116,7 @@ func (d *decoder) array() glua.LValue {
 
 // object reads what follows an opening brace.
 func (d *decoder) object() glua.LValue {
-	d.descend(objectSlots, 2, objectBytes)
+	d.descend(objectSlots, 2)
 	table := d.c.NewTable(0)
 	t := d.next()
 	if t.kind == objectEnd {
@@ -128,7 +127,7 @@ func (d *decoder) object() glua.LValue {
 			d.unexpected("object key string", t)
 		}
 		key := t.text
-		d.allowance.Take(d.c, memberBytes)
+		d.take(t)
 		if t = d.next(); t.kind != colon {
 			d.unexpected("colon", t)
 		}

@@ -33,11 +33,12 @@ const (
 
 // token is one word of JSON.
 type token struct {
-	kind  kind
-	index int     // where it begins, or where its error is
-	text  string  // of text
-	value float64 // of numeric
-	truth bool    // of boolean
+	kind   kind
+	index  int     // where it begins, or where its error is
+	text   string  // of text
+	copied bool    // text had escapes, and is no part of the data
+	value  float64 // of numeric
+	truth  bool    // of boolean
 }
 
 // scanner cuts JSON into tokens. The JSON ends at its first NUL.
@@ -156,7 +157,7 @@ func (s *scanner) string(t *token) {
 			t.kind = text
 			t.text = s.data[start:s.pos]
 			if out != nil {
-				t.text = string(append(out, t.text...))
+				t.text, t.copied = string(append(out, t.text...)), true
 			}
 			s.pos++
 			return

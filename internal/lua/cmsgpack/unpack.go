@@ -9,12 +9,12 @@ import (
 	"github.com/firndb/firn/internal/lua/arg"
 )
 
-// unpacker reads values one after the other.
+// unpacker reads values one after the other. Strings are parts of the input.
 type unpacker struct {
 	c         arg.Call
 	in        string // what is left
+	slots     int    // of Redis's stack
 	allowance arg.Allowance
-	slots     int // of Redis's stack
 }
 
 func unpack(c arg.Call) int {
@@ -101,14 +101,11 @@ func (u *unpacker) unsigned(size uint64) uint64 {
 // number takes an integer as the number that it is to C.
 func number(v int64) glua.LValue { return glua.LNumber(v) }
 
-// valueBytes is about what a value takes.
-const valueBytes = 32
-
 // value takes one value.
 func (u *unpacker) value() glua.LValue {
 	code := u.take(1)[0]
 	u.stack(1, "too many return values at once; use unpack_one or unpack_limit instead.")
-	u.allowance.Take(u.c, valueBytes)
+	u.allowance.Take(u.c, arg.MemberBytes)
 	switch {
 	case code <= msgpcode.PosFixedNumHigh:
 		return number(int64(code))
@@ -158,16 +155,9 @@ func (u *unpacker) coded(code byte) glua.LValue {
 	return nil
 }
 
-// About what a table takes beside its values.
-const (
-	arrayBytes  = 96
-	tableBytes  = 700
-	memberBytes = 96
-)
-
 // array takes so many values. Nothing is made for those that are missing.
 func (u *unpacker) array(n uint64) glua.LValue {
-	u.allowance.Take(u.c, arrayBytes)
+	u.allowance.Take(u.c, arg.TableBytes)
 	t := u.c.NewTable(0)
 	u.slots++
 	u.stack(1, "in function mp_decode_to_lua_array")
@@ -181,7 +171,7 @@ func (u *unpacker) array(n uint64) glua.LValue {
 
 // table takes so many pairs of a key and a value.
 func (u *unpacker) table(n uint64) glua.LValue {
-	u.allowance.Take(u.c, tableBytes)
+	u.allowance.Take(u.c, arg.TableBytes)
 	t := u.c.NewTable(0)
 	u.slots++
 	for range n {
@@ -189,7 +179,6 @@ func (u *unpacker) table(n uint64) glua.LValue {
 		u.slots++
 		value := u.value()
 		u.slots--
-		u.allowance.Take(u.c, memberBytes)
 		u.set(t, key, value)
 	}
 	u.slots--
