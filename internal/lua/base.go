@@ -112,6 +112,7 @@ func ipairsStep(th *thread, args []value) []value {
 }
 
 func baseNext(th *thread, args []value) []value {
+	th.spendOn(argAt(args, 2))
 	k, v, ok := tableArg(th, args, 1).next(argAt(args, 2))
 	if !ok {
 		th.errorf("invalid key to 'next'")
@@ -210,7 +211,8 @@ func baseRawEqual(th *thread, args []value) []value {
 
 func baseRawGet(th *thread, args []value) []value {
 	t := tableArg(th, args, 1)
-	return th.one(t.get(anyArg(th, args, 2)))
+	th.spendOn(anyArg(th, args, 2))
+	return th.one(t.get(args[1]))
 }
 
 func baseRawSet(th *thread, args []value) []value {
@@ -223,6 +225,7 @@ func baseRawSet(th *thread, args []value) []value {
 
 // rawSet sets a field for a function of the library.
 func rawSet(th *thread, t *table, key, v value) {
+	th.spendOn(key)
 	if t.readonly {
 		th.errorf("%s", readonlyText)
 	}

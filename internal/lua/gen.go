@@ -175,6 +175,7 @@ func (g *gen) indexed(e *indexed) code {
 			o = obj(f)
 			k = key(f)
 		}
+		f.th.spendOn(k)
 		if t, ok := o.(*table); ok {
 			if v := t.get(k); v != vnil || t.meta == nil {
 				return v

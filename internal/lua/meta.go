@@ -28,6 +28,16 @@ func (s *State) metamethod(v value, event string) value {
 	return vnil
 }
 
+// longString is from where on it counts as work to hash or to compare a string.
+const longString = 4096
+
+// spendOn counts what it takes to hash a key, or to compare it.
+func (th *thread) spendOn(key value) {
+	if s, ok := key.(glua.LString); ok && len(s) > longString {
+		th.m.spend(int64(len(s)) >> 6)
+	}
+}
+
 // index reads a field of any value. The expression, which may be nil, gave the
 // object.
 func (f *frame) index(obj, key value, line int, e expr) value {
@@ -86,6 +96,7 @@ func (f *frame) setIndex(obj, key, v value, line int, e expr) {
 }
 
 func (f *frame) rawSet(t *table, key, v value, line int) {
+	f.th.spendOn(key)
 	if msg := badKey(key); msg != "" {
 		f.fail(line, "%s", msg)
 	}
@@ -130,6 +141,7 @@ func (f *frame) sameMeta(event string, a, b value, line int) (value, bool) {
 }
 
 func (f *frame) equal(a, b value, line int) bool {
+	f.th.spendOn(a)
 	if rawEqual(a, b) {
 		return true
 	}
@@ -144,6 +156,7 @@ func (f *frame) equal(a, b value, line int) bool {
 }
 
 func (f *frame) less(a, b value, line int) bool {
+	f.th.spendOn(a)
 	switch x := a.(type) {
 	case glua.LNumber:
 		if y, ok := b.(glua.LNumber); ok {
@@ -164,6 +177,7 @@ func (f *frame) less(a, b value, line int) bool {
 }
 
 func (f *frame) lessEqual(a, b value, line int) bool {
+	f.th.spendOn(a)
 	switch x := a.(type) {
 	case glua.LNumber:
 		if y, ok := b.(glua.LNumber); ok {

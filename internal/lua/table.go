@@ -35,11 +35,11 @@ const (
 // maxArray is the largest part that is an array: Lua's MAXASIZE.
 const maxArray = 1 << 26
 
-// hashString is Lua's hash of a string.
+// hashString is the hash of a string in Redis's Lua: over all bytes, where Lua
+// leaves out most of a long string.
 func hashString(s string) uint32 {
 	h := uint32(len(s))
-	step := (len(s) >> 5) + 1
-	for i := len(s); i >= step; i -= step {
+	for i := len(s); i > 0; i-- {
 		h ^= (h << 5) + (h >> 2) + uint32(s[i-1])
 	}
 	return h
