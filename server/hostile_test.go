@@ -24,10 +24,12 @@ const (
 	hostileBytes = 32 << 20
 	hostileHeap  = 8 * hostileBytes
 
-	// besideHostile is the p99 of GETs beside a hostile script. The promise is 5
-	// ms, and what is measured here when nothing else runs is below 1 ms; the
-	// rest is for machines that run other tests at the same time.
-	besideHostile = 100 * time.Millisecond
+	// besideHostile is the p99 of GETs beside a hostile script, of which the promise
+	// is 5 ms, and besideMedian their median, which is below 0.1 ms when nothing
+	// else runs. The rest is for machines that run other tests at the same time;
+	// who waits for a script waits for hostileLasts at least.
+	besideHostile = 250 * time.Millisecond
+	besideMedian  = 50 * time.Millisecond
 
 	// hostilePatience is how long a script may take that ends by itself. Most of
 	// them fill their memory first, which takes a second.
@@ -151,8 +153,15 @@ func (r *running) runHostile(t *testing.T, command string, h hostile) {
 	if grown := peak - before; grown > hostileHeap {
 		t.Errorf("the heap has grown by %d MiB, want at most %d", grown>>20, hostileHeap>>20)
 	}
-	if p99 := latencies[len(latencies)*99/100]; p99 > besideHostile && len(latencies) >= 100 && !race.Enabled {
-		t.Errorf("GET beside it: p99 of %d is %v, want at most %v", len(latencies), p99, besideHostile)
+	n := len(latencies)
+	if n == 0 {
+		t.Fatal("no GET beside it was answered")
+	}
+	if median := latencies[n/2]; median > besideMedian && (h.killed || n >= 5) {
+		t.Errorf("GET beside it: the median of %d is %v, want at most %v", n, median, besideMedian)
+	}
+	if p99 := latencies[n*99/100]; p99 > besideHostile && n >= 100 && !race.Enabled {
+		t.Errorf("GET beside it: p99 of %d is %v, want at most %v", n, p99, besideHostile)
 	}
 	villain.Close()
 }
