@@ -8,7 +8,7 @@ package redis
 //
 // What Firn documents as different is not drawn: the order in which pairs walks
 // several keys, addresses of tables and functions, clocks, results of libm to
-// their last digit, names of variables in errors behind a constant and an "and",
+// their last digit and sign of what is no number, names of variables in errors behind a constant and an "and",
 // or of an empty name, and math.random where the script has not seeded it: Redis
 // goes on where the last script was.
 
@@ -36,7 +36,7 @@ var luaLeaves = map[byte][]string{
 var luaBranches = map[byte][]string{
 	'n': {"($n + $n)", "($n - $n)", "($n * $n)", "($n / $n)", "($n % $n)", "($i ^ $i)", "(-($n))", "(#$s)", "(#$a)", "(tonumber($s) or 0)", "tonumber($s, 16)", "(tonumber($s, $i) or 7)", "tonumber($v)",
 		"math.floor($n)", "math.ceil($n)", "math.abs($n)", "math.max($n, $n)", "math.min($n, $n)", "math.fmod($n, $i)", "(math.modf($n))", "math.ldexp($n, $i)", "(math.frexp($n))", "select(2, math.frexp($n))", "math.sqrt($n)",
-		"math.floor(math.log10($n))", "string.byte($s)", "string.byte($s, $i)", "string.len($s)", "(string.find($s, $p))", "(string.find($s, $s, $i, true))", "select('#', $v, $v)",
+		"math.floor(math.log10(math.abs($n)))", "string.byte($s)", "string.byte($s, $i)", "string.len($s)", "(string.find($s, $p))", "(string.find($s, $s, $i, true))", "select('#', $v, $v)",
 		"select('#', string.gsub($s, $p, $s))", "select(2, string.gsub($s, $p, $s))", "bit.band($n, $n)", "bit.bor($n, $n)", "bit.bxor($n, $n)", "bit.bnot($n)", "bit.lshift($n, $i)", "bit.rshift($n, $i)", "bit.arshift($n, $i)", "bit.rol($n, $i)",
 		"bit.ror($n, $i)", "bit.bswap($n)", "bit.tobit($n)", "($s + $n)", "($s * 2)", "table.getn($a)", "table.maxn($t)", "(b1 and $n or $n)", "math.floor($n) % $i", "(tonumber((($f)($n))) or 2)", "math.deg(1)", "math.pow($i, $i)", "(tonumber(($c)) or 1)"},
 	's': {"($s .. $s)", "($n .. $s)", "($s .. $i)", "tostring($n)", "tostring($s)", "tostring(not $b)", "($s):upper()", "($s):lower()", "($s):rep($i)", "($s):reverse()", "($s):sub($i, $i)", "($s):sub($i)", "string.format($q, $n)", "string.format($q, $s, $n)", "string.format($q, $v, $v, $v)",

@@ -76,7 +76,7 @@ func newLuaGenerator(s seed.Value, commands *generator) *luaGenerator {
 			template = plain
 		}
 		name, _, _ := strings.Cut(template, " ")
-		if !notInPrograms[name] && !strings.Contains(template, "soon") && !strings.Contains(template, "big") {
+		if !notInPrograms[name] && !strings.Contains(name, "RAND") && !strings.Contains(template, "soon") && !strings.Contains(template, "big") {
 			g.calls = append(g.calls, template)
 		}
 	}
