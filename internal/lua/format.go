@@ -91,7 +91,10 @@ func twoDigits(s string, i int) (n, end int) {
 func formatOne(th *thread, d directive, args []value, n int) string {
 	switch d.verb {
 	case 'c':
-		c := byte(int32(toInteger(numberArg(th, args, n))))
+		c := byte(0) // of what is no int, as C's cast on x86 has it
+		if x := numberArg(th, args, n); x > -0x80000001 && x < 0x80000000 {
+			c = byte(int32(x))
+		}
 		return cString([]byte(d.pad(string([]byte{c}), false)))
 	case 'd', 'i':
 		return d.signed(toInteger(numberArg(th, args, n)))
