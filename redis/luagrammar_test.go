@@ -9,7 +9,7 @@ package redis
 // What Firn documents as different is not drawn: the order in which pairs walks
 // several keys, addresses of tables and functions, clocks, results of libm to
 // their last digit and sign of what is no number, names of variables in errors behind a constant and an "and",
-// or of an empty name, and math.random where the script has not seeded it: Redis
+// or of an empty name, handlers of xpcall that fail, and math.random where the script has not seeded it: Redis
 // goes on where the last script was.
 
 // luaLeaves end the drawing of a kind; the first is the simplest.
@@ -45,7 +45,7 @@ var luaBranches = map[byte][]string{
 		"string.format('%.14g', $n)", "string.format('%5.1f|%d', $n, $i)", "string.format('%d', $n)", "string.format('%x', $n)", "string.format('%c%c', 65, $i)", "struct.pack('>I4', $n)", "(string.find($s, $p))"},
 	'b': {"(not $v)", "($n == $n)", "($n < $n)", "($n <= $n)", "($s < $s)", "($s <= $s)", "($v == $v)", "($v ~= $v)", "($n > $n)", "rawequal($v, $v)", "(b1 and $b)", "($b or $v)", "(next($t) == nil)", "redis.acl_check_cmd('GET', 'a')", "($v < $v)", "($t == m1)", "(m1 < $t)"},
 	't': {"{$v, $v}", "{$v, $v, $v}", "{k = $v}", "{[$s] = $v}", "{[$n] = $v}", "{$a, $t}", "setmetatable({}, {__index = $t})", "setmetatable({$v}, {__call = $f})", "{string.match($s, $p)}", "{string.find($s, $p, $i)}", "{pcall($f, $v)}", "{($f)($v, $v)}", "cjson.decode($j)", "{cjson.decode($j)}", "{cmsgpack.unpack(cmsgpack.pack($v))}",
-		"{cmsgpack.unpack($s)}", "{struct.unpack($x, $s)}", "{struct.unpack('<i2', $s)}", "{unpack($a)}", "{unpack($a, $i, $i)}", "{select($i, $v, $v, $v)}", "redis.error_reply($s)", "redis.status_reply($s)", "$c", "{$c, $c}", "{table.remove($a)}", "{next($t)}", "{string.byte($s, 1, $i)}", "{xpcall($f, $f)}", "{math.modf($n)}", "{map = {k = $v}}", "{set = {a = true}}",
+		"{cmsgpack.unpack($s)}", "{struct.unpack($x, $s)}", "{struct.unpack('<i2', $s)}", "{unpack($a)}", "{unpack($a, $i, $i)}", "{select($i, $v, $v, $v)}", "redis.error_reply($s)", "redis.status_reply($s)", "$c", "{$c, $c}", "{table.remove($a)}", "{next($t)}", "{string.byte($s, 1, $i)}", "{xpcall($f, f1)}", "{math.modf($n)}", "{map = {k = $v}}", "{set = {a = true}}",
 		"{verbatim_string = {string = $s, format = 'txt'}}", "{big_number = '123'}", "{double = $n}", "{err = $s}", "{ok = $s}", "{cmsgpack.unpack_one(cmsgpack.pack($v, $v))}", "{cmsgpack.unpack_limit(cmsgpack.pack($n, $s, $b), $i)}", "{assert($v, $s)}", "{loadstring('return ' .. (($s):gsub('%z', '')))}", "{tonumber($s), $n}", "{ok = $v}", "{err = $v}", "{$v, nil, $v}"},
 	'a': {"{$n, $n, $n}", "{$s, $s}", "{$v}", "{$a, $a}", "{$n, $s, $b}", "{($f)($n, $n)}", "{unpack($a)}", "{$c}"},
 	'v': {"$n", "$n", "$s", "$s", "$b", "$t", "$t", "$a", "$c", "$c", "$f", "($f)($v)", "pcall($f, $v)", "t1[$i]", "t2.k", "t2[$s .. 'x']", "m1[$s .. 'x']", "m1($v)", "(m1 + $n)", "(m1 .. $s)", "(-m1)", "($v or $v)", "(b1 and $v)", "(function(...) return ... end)($v, $v)", "(select(-1, $v, $v))", "rawget($t, $i)", "getmetatable($s)", "getmetatable($t)",
