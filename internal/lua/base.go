@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 var baseFunctions map[string]native
@@ -59,7 +59,7 @@ func baseCollect(th *thread, args []value) []value {
 		return th.one(number(kilobytes(th)))
 	case "step":
 		optInt(th, args, 2, 0)
-		return th.one(glua.LTrue)
+		return th.one(val.True)
 	default:
 		th.argError(1, "invalid option '"+option+"'")
 	}
@@ -69,7 +69,7 @@ func baseCollect(th *thread, args []value) []value {
 func baseError(th *thread, args []value) []value {
 	v, level := argAt(args, 1), optInt(th, args, 2, 1)
 	if text, ok := textOf(v); ok && level > 0 {
-		v = glua.LString(th.where(level) + text)
+		v = val.String(th.where(level) + text)
 	}
 	th.throw(v)
 	return nil
@@ -133,7 +133,7 @@ func loadText(th *thread, text, name string) []value {
 	th.m.spend(int64(len(text)))
 	chunk, err := compile(name, text, th.s.nested)
 	if err != nil {
-		return th.two(vnil, glua.LString(err.Error()))
+		return th.two(vnil, val.String(err.Error()))
 	}
 	return th.one(&function{proto: chunk.proto, globals: th.globals()})
 }
@@ -160,7 +160,7 @@ func readAll(th *thread, read value) (text string, raised *raisedError) {
 		piece := argAt(r, 1)
 		s, ok := textOf(piece)
 		if !ok && piece != vnil {
-			return "", &raisedError{value: glua.LString(th.where(1) + "reader function must return a string")}
+			return "", &raisedError{value: val.String(th.where(1) + "reader function must return a string")}
 		}
 		if s == "" {
 			return b.String(), nil
@@ -175,15 +175,15 @@ func readAll(th *thread, read value) (text string, raised *raisedError) {
 // under "err" the text is returned, and of another table that field too.
 func basePCall(th *thread, args []value) []value {
 	if len(args) == 0 {
-		return th.two(glua.LFalse, glua.LString("attempt to call a boolean value"))
+		return th.two(val.False, val.String("attempt to call a boolean value"))
 	}
 	r := protectedCall(th, args[0], args[1:], nil)
-	if t, ok := argAt(r, 2).(*table); ok && r[0] == glua.LFalse {
-		text := (&frame{th: th, fn: th.current().fn}).index(t, glua.LString("err"), 0, nil)
+	if t, ok := argAt(r, 2).(*table); ok && r[0] == val.False {
+		text := (&frame{th: th, fn: th.current().fn}).index(t, val.String("err"), 0, nil)
 		if _, ok := textOf(text); ok {
-			return th.two(glua.LFalse, text)
+			return th.two(val.False, text)
 		}
-		th.out = [4]value{glua.LFalse, t, text}
+		th.out = [4]value{val.False, t, text}
 		return th.out[:3]
 	}
 	return r
@@ -197,10 +197,10 @@ func baseXPCall(th *thread, args []value) []value {
 func protectedCall(th *thread, fn value, args []value, handler value) []value {
 	r, raised := th.protected(fn, args, handler)
 	if raised != nil {
-		return th.two(glua.LFalse, raised.value)
+		return th.two(val.False, raised.value)
 	}
 	all := make([]value, len(r)+1)
-	all[0] = glua.LTrue
+	all[0] = val.True
 	copy(all[1:], r)
 	return all
 }
@@ -236,7 +236,7 @@ func rawSet(th *thread, t *table, key, v value) {
 }
 
 func baseSelect(th *thread, args []value) []value {
-	if s, ok := argAt(args, 1).(glua.LString); ok && len(s) > 0 && s[0] == '#' {
+	if s, ok := argAt(args, 1).(val.String); ok && len(s) > 0 && s[0] == '#' {
 		return th.one(number(float64(len(args) - 1)))
 	}
 	i := intArg(th, args, 1)
@@ -257,16 +257,16 @@ func baseToString(th *thread, args []value) []value {
 		return th.one(th.first(h, v))
 	}
 	if s, ok := textOf(v); ok {
-		return th.one(glua.LString(s))
+		return th.one(val.String(s))
 	}
-	if _, ok := v.(*glua.LUserData); ok {
-		return th.one(glua.LString("userdata: (nil)")) // cjson.null; there is no other
+	if _, ok := v.(*val.UserData); ok {
+		return th.one(val.String("userdata: (nil)")) // cjson.null; there is no other
 	}
-	return th.one(glua.LString(v.String()))
+	return th.one(val.String(v.String()))
 }
 
 func baseType(th *thread, args []value) []value {
-	return th.one(glua.LString(typeName(anyArg(th, args, 1))))
+	return th.one(val.String(typeName(anyArg(th, args, 1))))
 }
 
 // maxStack is how many values a function of the library may have: LUAI_MAXCSTACK.

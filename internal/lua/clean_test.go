@@ -55,7 +55,7 @@ func newClean() *State {
 func TestStatesAreCleanAfterEachProgram(t *testing.T) {
 	r := seed.Fresh(t).Rand(0)
 	fresh := func(s *State) string {
-		s.SetGlobal("KEYS", s.L().NewTable())
+		s.SetGlobal("KEYS", s.Strings(nil))
 		got, err := run(t, s, nil, reachable)
 		if err != nil {
 			t.Fatal(err)

@@ -3,9 +3,8 @@ package lua
 import (
 	"iter"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/unwind"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // coroutine is a function that runs on a stack of its own, and only while
@@ -66,11 +65,11 @@ func (co *coroutine) start(s *State) {
 // caller's.
 func (th *thread) resume(co *coroutine, args []value) ([]value, *raisedError) {
 	if co.status != suspended {
-		return nil, &raisedError{value: glua.LString("cannot resume " + co.status + " coroutine")}
+		return nil, &raisedError{value: val.String("cannot resume " + co.status + " coroutine")}
 	}
 	s := th.s
 	if s.nested >= maxNested-1 {
-		return nil, &raisedError{value: glua.LString("C stack overflow")}
+		return nil, &raisedError{value: val.String("C stack overflow")}
 	}
 	if co.next == nil {
 		co.start(s)

@@ -1,6 +1,6 @@
 package lua
 
-import glua "github.com/yuin/gopher-lua"
+import "github.com/firndb/firn/internal/lua/val"
 
 var coroutineFunctions = map[string]native{
 	"create":  coCreate,
@@ -37,9 +37,9 @@ func checkCoroutine(th *thread, args []value) *coroutine {
 func coResume(th *thread, args []value) []value {
 	r, raised := th.resume(checkCoroutine(th, args), args[1:])
 	if raised != nil {
-		return th.two(glua.LFalse, raised.value)
+		return th.two(val.False, raised.value)
 	}
-	return append([]value{glua.LTrue}, r...)
+	return append([]value{val.True}, r...)
 }
 
 func coWrap(th *thread, args []value) []value {
@@ -48,7 +48,7 @@ func coWrap(th *thread, args []value) []value {
 		r, raised := th.resume(co, args)
 		if raised != nil {
 			if text, ok := textOf(raised.value); ok {
-				th.throw(glua.LString(th.where(1) + text))
+				th.throw(val.String(th.where(1) + text))
 			}
 			th.throw(raised.value)
 		}
@@ -64,5 +64,5 @@ func coRunning(th *thread, _ []value) []value {
 }
 
 func coStatus(th *thread, args []value) []value {
-	return th.one(glua.LString(checkCoroutine(th, args).status))
+	return th.one(val.String(checkCoroutine(th, args).status))
 }

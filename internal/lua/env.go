@@ -1,6 +1,9 @@
 package lua
 
-import glua "github.com/yuin/gopher-lua"
+import (
+	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
+)
 
 // Env is the globals of programs that do not always see what scripts see. It
 // is one table for both, because functions keep the globals that they were
@@ -11,7 +14,7 @@ type Env struct {
 	names *table // what is seen while the environment is closed
 }
 
-// NewEnv makes an environment, which is closed: programs see what Set gives.
+// NewEnv makes an environment, which is closed: programs see what Register gives.
 // The names are as Redis has them; to read another one is an error.
 func (s *State) NewEnv() *Env {
 	missing := &table{}
@@ -23,28 +26,28 @@ func (s *State) NewEnv() *Env {
 	return e
 }
 
-// SetTable makes a table a name of the closed environment. To read a field that
-// it does not have is an error.
-func (e *Env) SetTable(name string, t *glua.LTable) {
-	own := e.s.inner(t).(*table)
+// Register makes a library a table of the closed environment. To read a field
+// that it does not have is an error.
+func (e *Env) Register(name string, l arg.Library) {
+	own := arg.Open(&passed{th: e.s.main}, l).(*table)
 	own.meta = e.names.meta
 	lock(own)
 	e.names.setString(&e.s.meter, name, own)
 }
 
-// Close makes programs see what Set gave.
+// Close makes programs see what Register gave.
 func (e *Env) Close() { e.front.meta.setString(&e.s.meter, "__index", e.names) }
 
 // Open makes programs see what scripts see.
 func (e *Env) Open() { e.front.meta.setString(&e.s.meter, "__index", e.s.globals) }
 
 // Load is State.Load for a program with these globals.
-func (e *Env) Load(c *Chunk) *glua.LFunction {
-	return e.s.outer(&function{proto: c.proto, globals: e.front})
+func (e *Env) Load(c *Chunk) *Function {
+	return &function{proto: c.proto, globals: e.front}
 }
 
 // Global is a global of scripts.
-func (s *State) Global(name string) glua.LValue { return s.outer1(s.globals.getString(name)) }
+func (s *State) Global(name string) val.Value { return s.globals.getString(name) }
 
 // Snapshot is what functions can reach and change, at one moment.
 type Snapshot struct {
@@ -67,11 +70,11 @@ type noted struct {
 const maxNoted = 1024
 
 // Note notes what functions can reach and change.
-func (s *State) Note(functions ...*glua.LFunction) *Snapshot {
+func (s *State) Note(functions ...*Function) *Snapshot {
 	n := &Snapshot{}
 	s.epoch++
 	for _, fn := range functions {
-		n.reach(s.inner(fn), s.epoch)
+		n.reach(fn, s.epoch)
 	}
 	return n
 }
@@ -165,8 +168,8 @@ func (n *noted) same() bool {
 
 // identical is rawEqual, and true for a NaN with itself.
 func identical(a, b value) bool {
-	if x, ok := a.(glua.LNumber); ok && x != x {
-		y, ok := b.(glua.LNumber)
+	if x, ok := a.(val.Number); ok && x != x {
+		y, ok := b.(val.Number)
 		return ok && y != y
 	}
 	return rawEqual(a, b)

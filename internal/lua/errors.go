@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/unwind"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // raisedError is what a program's error panics with.
@@ -35,12 +34,12 @@ func (th *thread) throw(v value) {
 // errorf raises a message at the line that runs: with a position when that is
 // a line of a program.
 func (th *thread) errorf(format string, args ...any) {
-	th.throw(glua.LString(th.where(0) + fmt.Sprintf(format, args...)))
+	th.throw(val.String(th.where(0) + fmt.Sprintf(format, args...)))
 }
 
 // libError raises a message of a function of the library, at its caller.
 func (th *thread) libError(format string, args ...any) {
-	th.throw(glua.LString(th.where(1) + fmt.Sprintf(format, args...)))
+	th.throw(val.String(th.where(1) + fmt.Sprintf(format, args...)))
 }
 
 // fail raises a message at a line of the function.
@@ -83,7 +82,7 @@ func describe(e expr) (kind, name string) {
 		return "global", e.name
 	case *indexed:
 		if c, ok := e.key.(constant); ok {
-			if s, ok := c.v.(glua.LString); ok {
+			if s, ok := c.v.(val.String); ok {
 				return "field", cString([]byte(s))
 			}
 		}
@@ -170,13 +169,13 @@ func (th *thread) handle(e *raisedError, handler value) (handled *raisedError) {
 		switch panicked.(type) {
 		case nil:
 		case *raisedError:
-			handled = &raisedError{value: glua.LString(errorInHandler)}
+			handled = &raisedError{value: val.String(errorInHandler)}
 		default:
 			panic(panicked)
 		}
 	}()
 	if typeName(handler) != "function" {
-		return &raisedError{value: glua.LString(errorInHandler)}
+		return &raisedError{value: val.String(errorInHandler)}
 	}
 	return &raisedError{value: th.first(handler, e.value)}
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // readDirective is one % of string.format.
@@ -37,7 +37,7 @@ func stringFormat(th *thread, args []value) []value {
 		b.WriteString(text)
 		i = end
 	}
-	return th.one(glua.LString(b.String()))
+	return th.one(val.String(b.String()))
 }
 
 // readDirective reads one, and is where its verb stands.

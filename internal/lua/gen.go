@@ -1,6 +1,6 @@
 package lua
 
-import glua "github.com/yuin/gopher-lua"
+import "github.com/firndb/firn/internal/lua/val"
 
 // A tree becomes Go functions: one for each expression and each statement,
 // which call each other. They know everything that can be known before: slots,
@@ -96,7 +96,7 @@ func (g *gen) expr(e expr) code {
 // constant is a constant as its function has it: a function of Lua has one
 // zero, whose sign is that of the first.
 func (g *gen) constant(v value) value {
-	if n, ok := v.(glua.LNumber); ok && n == 0 {
+	if n, ok := v.(val.Number); ok && n == 0 {
 		if g.zero == nil {
 			g.zero = v
 		}
@@ -124,7 +124,7 @@ func localCode(v *localVar) code {
 }
 
 func globalCode(e *global) code {
-	key, hash, line := glua.LString(e.name), hashString(e.name), e.line
+	key, hash, line := val.String(e.name), hashString(e.name), e.line
 	return func(f *frame) value {
 		g := f.fn.globals
 		if v := g.getHashed(string(key), hash); v != vnil {
@@ -152,7 +152,7 @@ func late(e expr) bool {
 func (g *gen) indexed(e *indexed) code {
 	obj, line, named := g.expr(e.obj), e.line, e.obj
 	if c, ok := e.key.(constant); ok {
-		if s, ok := c.v.(glua.LString); ok {
+		if s, ok := c.v.(val.String); ok {
 			hash, name := hashString(string(s)), string(s)
 			return func(f *frame) value {
 				o := obj(f)

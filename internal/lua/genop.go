@@ -1,7 +1,7 @@
 package lua
 
 import (
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // operands evaluates both sides of an operator, in the order in which Lua
@@ -35,7 +35,7 @@ var events = map[int]string{'+': "__add", '-': "__sub", '*': "__mul", '/': "__di
 func (g *gen) arithmetic(e *binary) code {
 	slow := func(f *frame, a, b value) value { return f.arithmetic(e, a, b) }
 	if c, ok := e.r.(constant); ok {
-		if k, ok := c.v.(glua.LNumber); ok && (e.op == '+' || e.op == '-') {
+		if k, ok := c.v.(val.Number); ok && (e.op == '+' || e.op == '-') {
 			return g.addConstant(e, k, slow)
 		}
 	}
@@ -44,8 +44,8 @@ func (g *gen) arithmetic(e *binary) code {
 	case '+':
 		return func(f *frame) value {
 			a, b := both(f)
-			if x, ok := a.(glua.LNumber); ok {
-				if y, ok := b.(glua.LNumber); ok {
+			if x, ok := a.(val.Number); ok {
+				if y, ok := b.(val.Number); ok {
 					return number(float64(x + y))
 				}
 			}
@@ -54,8 +54,8 @@ func (g *gen) arithmetic(e *binary) code {
 	case '-':
 		return func(f *frame) value {
 			a, b := both(f)
-			if x, ok := a.(glua.LNumber); ok {
-				if y, ok := b.(glua.LNumber); ok {
+			if x, ok := a.(val.Number); ok {
+				if y, ok := b.(val.Number); ok {
 					return number(float64(x - y))
 				}
 			}
@@ -64,8 +64,8 @@ func (g *gen) arithmetic(e *binary) code {
 	case '*':
 		return func(f *frame) value {
 			a, b := both(f)
-			if x, ok := a.(glua.LNumber); ok {
-				if y, ok := b.(glua.LNumber); ok {
+			if x, ok := a.(val.Number); ok {
+				if y, ok := b.(val.Number); ok {
 					return number(float64(x * y))
 				}
 			}
@@ -78,15 +78,15 @@ func (g *gen) arithmetic(e *binary) code {
 	}
 }
 
-func (g *gen) addConstant(e *binary, k glua.LNumber, slow func(f *frame, a, b value) value) code {
+func (g *gen) addConstant(e *binary, k val.Number, slow func(f *frame, a, b value) value) code {
 	l, boxed := g.expr(e.l), g.constant(k)
-	k = boxed.(glua.LNumber)
+	k = boxed.(val.Number)
 	if e.op == '-' {
 		k = -k
 	}
 	return func(f *frame) value {
 		a := l(f)
-		if x, ok := a.(glua.LNumber); ok {
+		if x, ok := a.(val.Number); ok {
 			return number(float64(x + k))
 		}
 		return slow(f, a, boxed)

@@ -1,6 +1,6 @@
 package lua
 
-import glua "github.com/yuin/gopher-lua"
+import "github.com/firndb/firn/internal/lua/val"
 
 // block runs statements until one ends the block.
 func (g *gen) block(body []stat) action {
@@ -158,7 +158,7 @@ func (g *gen) assignOne(target, e expr, line int) action {
 			return signalNone
 		}
 	case *global:
-		key := glua.LString(t.name)
+		key := val.String(t.name)
 		return func(f *frame) signal {
 			f.setIndex(f.fn.globals, key, v(f), line, nil)
 			return signalNone
@@ -223,7 +223,7 @@ func (f *frame) store(target expr, obj, key, v value, line int) {
 	case *upvalue:
 		f.fn.ups[t.i].v = v
 	case *global:
-		f.setIndex(f.fn.globals, glua.LString(t.name), v, line, nil)
+		f.setIndex(f.fn.globals, val.String(t.name), v, line, nil)
 	case *indexed:
 		f.setIndex(obj, key, v, line, t.obj)
 	}

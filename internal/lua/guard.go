@@ -34,13 +34,8 @@ type Guard struct {
 	Stop     func() error // asked every thousand instructions or so; its error ends the script
 }
 
-// closed is what a context's Done returns when it is done.
-var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
-
 // meter counts what a program uses. Once it has said that the program ends it
 // says nothing else, so a program that catches errors gets no further.
-//
-// It is also the context of the state that Go functions see: they may spend.
 type meter struct {
 	left  int64 // instructions until the next look
 	steps int64 // instructions left in the budget
@@ -111,24 +106,3 @@ func (m *meter) end(err error) {
 	m.left = 0
 	unwind.Throw(&killed{m.err})
 }
-
-// Done says whether the program has to end. A Go function that takes long may
-// ask: each time counts as an instruction.
-func (m *meter) Done() <-chan struct{} {
-	if m.left--; m.left > 0 {
-		return nil
-	}
-	if m.err == nil {
-		m.err = m.ask(lookEvery - m.left)
-	}
-	if m.err != nil {
-		m.left = 0
-		return closed
-	}
-	m.left = lookEvery
-	return nil
-}
-
-func (m *meter) Deadline() (time.Time, bool) { return m.guard.Deadline, !m.guard.Deadline.IsZero() }
-func (m *meter) Err() error                  { return m.err }
-func (m *meter) Value(any) any               { return nil }

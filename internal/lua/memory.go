@@ -4,7 +4,7 @@ import (
 	"runtime/metrics"
 	"unsafe"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // What a program holds is found in two steps. What it takes is counted, and
@@ -88,7 +88,7 @@ func (s *State) measure() int64 {
 func (w *walker) add(v value) {
 	switch v := v.(type) {
 	case nil:
-	case glua.LString:
+	case val.String:
 		w.text(string(v))
 	case *table:
 		if v.seen != w.epoch {

@@ -3,7 +3,7 @@ package lua
 import (
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // maxMetaLoop is how many __index or __newindex may follow each other: Lua's
@@ -14,7 +14,7 @@ func (s *State) metatable(v value) *table {
 	switch v := v.(type) {
 	case *table:
 		return v.meta
-	case glua.LString:
+	case val.String:
 		return s.strings
 	}
 	return nil
@@ -33,7 +33,7 @@ const longString = 4096
 
 // spendOn counts what it takes to hash a key, or to compare it.
 func (th *thread) spendOn(key value) {
-	if s, ok := key.(glua.LString); ok && len(s) > longString {
+	if s, ok := key.(val.String); ok && len(s) > longString {
 		th.m.spend(int64(len(s)) >> 6)
 	}
 }
@@ -108,7 +108,7 @@ func badKey(key value) string {
 	if key == vnil {
 		return "table index is nil"
 	}
-	if n, ok := key.(glua.LNumber); ok && n != n {
+	if n, ok := key.(val.Number); ok && n != n {
 		return "table index is NaN"
 	}
 	return ""
@@ -158,12 +158,12 @@ func (f *frame) equal(a, b value, line int) bool {
 func (f *frame) less(a, b value, line int) bool {
 	f.th.spendOn(a)
 	switch x := a.(type) {
-	case glua.LNumber:
-		if y, ok := b.(glua.LNumber); ok {
+	case val.Number:
+		if y, ok := b.(val.Number); ok {
 			return x < y
 		}
-	case glua.LString:
-		if y, ok := b.(glua.LString); ok {
+	case val.String:
+		if y, ok := b.(val.String); ok {
 			return x < y
 		}
 	}
@@ -179,12 +179,12 @@ func (f *frame) less(a, b value, line int) bool {
 func (f *frame) lessEqual(a, b value, line int) bool {
 	f.th.spendOn(a)
 	switch x := a.(type) {
-	case glua.LNumber:
-		if y, ok := b.(glua.LNumber); ok {
+	case val.Number:
+		if y, ok := b.(val.Number); ok {
 			return x <= y
 		}
-	case glua.LString:
-		if y, ok := b.(glua.LString); ok {
+	case val.String:
+		if y, ok := b.(val.String); ok {
 			return x <= y
 		}
 	}
@@ -204,7 +204,7 @@ func (f *frame) length(v value, line int, e expr) value {
 	switch v := v.(type) {
 	case *table:
 		return number(float64(v.length()))
-	case glua.LString:
+	case val.String:
 		return number(float64(len(v)))
 	}
 	if h, ok := f.binaryMeta("__len", v, vnil, line); ok {
@@ -228,7 +228,7 @@ func (f *frame) join(vs []value, c *concat) value {
 		}
 		if n-start >= 2 {
 			f.line = c.line
-			vs[start] = glua.LString(f.joinText(vs[start:n], size))
+			vs[start] = val.String(f.joinText(vs[start:n], size))
 			n = start + 1
 			continue
 		}

@@ -3,9 +3,8 @@ package lua
 import (
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/cjson"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // mainSlots is how many values the stack of a state has when it is new.
@@ -14,15 +13,11 @@ const mainSlots = 256
 // New makes a state with the libraries. Then open may add globals, and then
 // all that there is becomes protected.
 func New(open func(s *State)) *State {
-	l := glua.NewState(glua.Options{CallStackSize: 256, RegistrySize: 256, RegistryMaxSize: 1 << 20,
-		RegistryGrowStep: 1024, SkipOpenLibs: true, MinimizeStackMemory: true})
-	s := &State{l: l, globals: &table{}, live: map[*coroutine]struct{}{},
-		protected: map[*glua.LTable]struct{}{}, json: cjson.New()}
+	s := &State{globals: &table{}, live: map[*coroutine]struct{}{}, json: cjson.New()}
 	s.main = newThread(s, nil, mainSlots)
 	s.current = s.main
 	s.meter.reset(nil, nil)
 	s.walk = s.measure
-	l.SetContext(&s.meter)
 	s.openLibraries()
 	if open != nil {
 		open(s)
@@ -60,7 +55,7 @@ const (
 
 func (s *State) openLibraries() {
 	s.addFunctions(s.globals, baseOrder, baseFunctions)
-	s.globals.setString(&s.meter, "_VERSION", glua.LString("Lua 5.1"))
+	s.globals.setString(&s.meter, "_VERSION", val.String("Lua 5.1"))
 	next := s.globals.getString("next")
 	step := &function{name: "ipairs", native: ipairsStep}
 	s.addFunctions(s.globals, "pairs ipairs", map[string]native{

@@ -3,7 +3,7 @@ package lua
 import (
 	"fmt"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Limits of a program's text: Lua's own, but for the chain, which is ours:
@@ -390,4 +390,4 @@ func (p *parser) expressionStatement() stat {
 	return s
 }
 
-func constantNumber(n float64) expr { return constant{glua.LNumber(n)} }
+func constantNumber(n float64) expr { return constant{val.Number(n)} }

@@ -1,6 +1,6 @@
 package lua
 
-import glua "github.com/yuin/gopher-lua"
+import "github.com/firndb/firn/internal/lua/val"
 
 // Operators that are no token of their own.
 const opMinus, opNot, opLen = '-', tNot, '#'
@@ -130,7 +130,7 @@ func fold(op int, l, r expr) (expr, bool) {
 
 func numeral(e expr) (float64, bool) {
 	if c, ok := e.(constant); ok {
-		if n, ok := c.v.(glua.LNumber); ok {
+		if n, ok := c.v.(val.Number); ok {
 			return float64(n), true
 		}
 	}
@@ -152,10 +152,10 @@ func (p *parser) simple() expr {
 		return constant{vnil}
 	case tTrue:
 		p.next()
-		return constant{glua.LTrue}
+		return constant{val.True}
 	case tFalse:
 		p.next()
-		return constant{glua.LFalse}
+		return constant{val.False}
 	case tDots:
 		if !p.fn.vararg {
 			p.failHere("cannot use '...' outside a vararg function")

@@ -3,7 +3,7 @@ package lua
 import (
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Limits of matching.
@@ -350,7 +350,7 @@ func (m *matcher) capture(l, at, end int) value {
 	case captureOpen:
 		m.th.libError("unfinished capture")
 	case capturePosition:
-		return glua.LNumber(c.at + 1)
+		return val.Number(c.at + 1)
 	}
 	return pieceOf(m.th, m.s, c.at, c.at+c.size)
 }

@@ -6,25 +6,21 @@
 // changed by it, so a state is as good as new after each call and may be kept
 // for the next one.
 //
-// The values that go in and out, and the functions that others add, are those
-// of gopher-lua. Programs do not run on its virtual machine: that cannot be
-// bounded from outside, since one of its instructions may take a gigabyte, and
-// it differs from Lua in what programs see. Here a program becomes a tree of
-// Go functions, tables are laid out as Lua lays them out, and each step,
-// call and byte is counted.
+// A program becomes a tree of Go functions, tables are laid out as Lua lays
+// them out, and each step, call and byte is counted. The values that go in and
+// out are those of package val, and tables, see [Table]; functions that others
+// add are written against package arg, see [State.Register].
 package lua
 
 import (
 	"fmt"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/cjson"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // State is what one program at a time runs in. One goroutine uses it.
 type State struct {
-	l       *glua.LState // what Go functions see
 	meter   meter
 	main    *thread
 	current *thread
@@ -37,50 +33,44 @@ type State struct {
 	epoch   uint32
 	random  random
 
-	json *cjson.State
-
-	protected map[*glua.LTable]struct{} // handed to Protect
-	broken    bool
+	json   *cjson.State
+	broken bool
 }
 
 // Error is an error that a program raised.
 type Error struct {
-	Value  glua.LValue // what was raised
-	Source string      // where, as Lua says it: "@user_script"; "=[C]" outside of programs
-	Line   int         // -1 outside of programs
+	Value  val.Value // what was raised
+	Source string    // where, as Lua says it: "@user_script"; "=[C]" outside of programs
+	Line   int       // -1 outside of programs
 }
 
 // Error is the raised value as text.
 func (e *Error) Error() string {
 	switch v := e.Value.(type) {
-	case *glua.LTable:
-		if text, ok := v.RawGetString("err").(glua.LString); ok {
+	case *table:
+		if text, ok := v.getString("err").(val.String); ok {
 			return string(text)
 		}
-	case glua.LNumber:
+	case val.Number:
 		return formatNumber(float64(v))
 	}
 	return e.Value.String()
 }
 
-// L is the state of gopher-lua, for those who add functions: it makes their
-// tables and userdata, and passes their arguments. Programs have no part of it.
-func (s *State) L() *glua.LState { return s.l }
-
 // Load makes a function of a chunk.
-func (s *State) Load(c *Chunk) *glua.LFunction {
-	return s.outer(&function{proto: c.proto, globals: s.globals})
+func (s *State) Load(c *Chunk) *Function {
+	return &function{proto: c.proto, globals: s.globals}
 }
 
-// SetGlobal gives a global a value, past the protection. A table is copied.
-func (s *State) SetGlobal(name string, v glua.LValue) {
-	s.globals.setString(&s.meter, name, s.inner(v))
+// SetGlobal gives a global a value, past the protection.
+func (s *State) SetGlobal(name string, v val.Value) {
+	s.globals.setString(&s.meter, name, v)
 }
 
-// Protect marks a table of which programs see a copy that they cannot change.
-func (s *State) Protect(t *glua.LTable) *glua.LTable {
-	s.protected[t] = struct{}{}
-	return t
+// Position is where the program is, while it runs: its source, and the line.
+func (s *State) Position() (source string, line int) {
+	at := s.current.origin()
+	return at.source, at.line
 }
 
 // seal makes all tables read only.
@@ -130,13 +120,13 @@ func (s *State) Broken() bool { return s.broken }
 // keepSlots is the largest stack of values that is worth keeping.
 const keepSlots = 16 << 10
 
-// Call calls a function and returns its first result, of which a table is a
-// copy.
-func (s *State) Call(fn *glua.LFunction, g *Guard, args ...glua.LValue) (v glua.LValue, err error) {
+// Call calls a function and returns its first result. A table among the
+// arguments or results is a Table, and good until the state is used again.
+func (s *State) Call(fn *Function, g *Guard, args ...val.Value) (v val.Value, err error) {
 	s.begin(g)
 	defer s.settle()
 	defer s.end(&v, &err)
-	return s.outer1(s.first(fn, args)), nil
+	return s.first(fn, args), nil
 }
 
 // begin makes the state ready for a call.
@@ -146,7 +136,7 @@ func (s *State) begin(g *Guard) {
 }
 
 // end is deferred: it makes a call's error of what ended it.
-func (s *State) end(v *glua.LValue, err *error) {
+func (s *State) end(v *val.Value, err *error) {
 	switch e := recover().(type) {
 	case nil:
 	case *raisedError:
@@ -163,13 +153,11 @@ func (s *State) end(v *glua.LValue, err *error) {
 }
 
 // first calls a function and returns its first result.
-func (s *State) first(fn *glua.LFunction, args []glua.LValue) value {
+func (s *State) first(fn *function, args []val.Value) value {
 	th := s.main
 	passed := th.alloc(len(args))
-	for i, arg := range args {
-		passed[i] = s.inner(arg)
-	}
-	r := th.nested(s.inner(fn), passed)
+	copy(passed, args)
+	r := th.nested(fn, passed)
 	if len(r) == 0 {
 		return vnil
 	}
@@ -182,7 +170,7 @@ func (s *State) report(e *raisedError) error {
 	if e.known {
 		at = e.frame
 	}
-	return &Error{Value: s.outer1(e.value), Source: at.source, Line: at.line}
+	return &Error{Value: e.value, Source: at.source, Line: at.line}
 }
 
 // settle makes the state as it was before a call.
@@ -208,5 +196,4 @@ func (s *State) settle() {
 	s.nested, s.slack, s.current = 0, 0, th
 	s.meter.walk = nil
 	s.random.give()
-	s.l.SetTop(0)
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 var stringFunctions map[string]native
@@ -32,7 +32,7 @@ func init() {
 // newText makes a string of a program, and counts it.
 func newText(th *thread, s string) value {
 	th.m.charge(int64(len(s)) + 16)
-	return glua.LString(s)
+	return val.String(s)
 }
 
 // pieceOf is a part of a string. A short part of a long string is copied, so
@@ -40,10 +40,10 @@ func newText(th *thread, s string) value {
 func pieceOf(th *thread, s string, from, to int) value {
 	if n := to - from; n*2 < len(s) && n > 0 {
 		th.m.charge(int64(n) + 16)
-		return glua.LString(strings.Clone(s[from:to]))
+		return val.String(strings.Clone(s[from:to]))
 	}
 	th.m.charge(16)
-	return glua.LString(s[from:to])
+	return val.String(s[from:to])
 }
 
 // fromEnd is a position, which counts from the end when it is negative.
@@ -63,7 +63,7 @@ func stringSub(th *thread, args []value) []value {
 	from := max(fromEnd(integerArg(th, args, 2), len(s)), 1)
 	to := min(fromEnd(optInteger(th, args, 3, -1), len(s)), len(s))
 	if from > to {
-		return th.one(glua.LString(""))
+		return th.one(val.String(""))
 	}
 	return th.one(pieceOf(th, s, from-1, to))
 }
@@ -76,7 +76,7 @@ func stringReverse(th *thread, args []value) []value {
 	for i := range b {
 		b[i] = s[len(s)-1-i]
 	}
-	return th.one(glua.LString(b))
+	return th.one(val.String(b))
 }
 
 // mapBytes flips bits of the bytes of a range.
@@ -90,18 +90,18 @@ func mapBytes(th *thread, args []value, low, high, flip byte) []value {
 			b[i] = c ^ flip
 		}
 	}
-	return th.one(glua.LString(b))
+	return th.one(val.String(b))
 }
 
 func stringRep(th *thread, args []value) []value {
 	s, n := stringArg(th, args, 1), intArg(th, args, 2)
 	if n <= 0 || s == "" {
-		return th.one(glua.LString(""))
+		return th.one(val.String(""))
 	}
 	size := int64(len(s)) * int64(n)
 	th.m.charge(size + 16)
 	th.m.spend(size >> 8)
-	return th.one(glua.LString(strings.Repeat(s, n)))
+	return th.one(val.String(strings.Repeat(s, n)))
 }
 
 func stringByte(th *thread, args []value) []value {
@@ -186,14 +186,14 @@ func stringGMatch(th *thread, args []value) []value {
 			}
 		}
 		return nil
-	}, ups: []*cell{{v: glua.LString(s)}, {v: glua.LString(p)}}})
+	}, ups: []*cell{{v: val.String(s)}, {v: val.String(p)}}})
 }
 
 func stringGSub(th *thread, args []value) []value {
 	s, p := stringArg(th, args, 1), stringArg(th, args, 2)
 	most := optInt(th, args, 4, len(s)+1) // looked at before the third, as in Lua
 	switch argAt(args, 3).Type() {
-	case glua.LTNumber, glua.LTString, glua.LTFunction, glua.LTTable:
+	case val.TypeNumber, val.TypeString, val.TypeFunction, val.TypeTable:
 	default:
 		th.argError(3, "string/function/table expected")
 	}
@@ -252,7 +252,7 @@ func (g *replacer) add(at, end int) {
 	switch with := g.with.(type) {
 	case *table:
 		v = g.th.current().index(with, g.m.capture(0, at, end), 0, nil)
-	case glua.LString, glua.LNumber:
+	case val.String, val.Number:
 		text, _ := textOf(with)
 		g.expand(text, at, end)
 		return

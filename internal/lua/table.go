@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // table is a table of a program. It keeps an array and a hash with chained
@@ -49,11 +49,11 @@ func hashString(s string) uint32 {
 func (t *table) position(key value) int {
 	n := uint32(len(t.nodes))
 	switch k := key.(type) {
-	case glua.LString:
+	case val.String:
 		return int(hashString(string(k)) & (n - 1))
-	case glua.LNumber:
+	case val.Number:
 		return numberPosition(float64(k), n)
-	case glua.LBool:
+	case val.Bool:
 		if k {
 			return int(1 & (n - 1))
 		}
@@ -84,7 +84,7 @@ func (t *table) getHashed(s string, hash uint32) value {
 	}
 	for i := int32(hash) & int32(len(t.nodes)-1); ; {
 		n := &t.nodes[i]
-		if k, ok := n.key.(glua.LString); ok && string(k) == s {
+		if k, ok := n.key.(val.String); ok && string(k) == s {
 			return n.val
 		}
 		if n.next == 0 {
@@ -113,7 +113,7 @@ func (t *table) getInt(k int) value {
 func (t *table) findNumber(k float64) *node {
 	for i := int32(numberPosition(k, uint32(len(t.nodes)))); ; {
 		n := &t.nodes[i]
-		if x, ok := n.key.(glua.LNumber); ok && float64(x) == k {
+		if x, ok := n.key.(val.Number); ok && float64(x) == k {
 			return n
 		}
 		if n.next == 0 {
@@ -150,9 +150,9 @@ func index(k float64) (int, bool) {
 
 func (t *table) get(key value) value {
 	switch k := key.(type) {
-	case glua.LString:
+	case val.String:
 		return t.getString(string(k))
-	case glua.LNumber:
+	case val.Number:
 		if i, ok := index(float64(k)); ok {
 			return t.getInt(i)
 		}
@@ -166,7 +166,7 @@ func (t *table) get(key value) value {
 // set gives a key, which is not nil and not NaN, a value. What the table grows
 // by is charged.
 func (t *table) set(m *meter, key, v value) {
-	if k, ok := key.(glua.LNumber); ok {
+	if k, ok := key.(val.Number); ok {
 		if i, ok := index(float64(k)); ok && uint(i-1) < uint(len(t.array)) {
 			t.array[i-1] = v
 			return
@@ -193,7 +193,7 @@ func (t *table) setInt(m *meter, k int, v value) {
 	t.insert(m, number(float64(k)), v)
 }
 
-func (t *table) setString(m *meter, s string, v value) { t.set(m, glua.LString(s), v) }
+func (t *table) setString(m *meter, s string, v value) { t.set(m, val.String(s), v) }
 
 // insert adds a key that is not there.
 func (t *table) insert(m *meter, key, v value) {
@@ -280,7 +280,7 @@ func (t *table) countArray(slices *[27]int) (used int) {
 }
 
 func countIndex(key value, slices *[27]int) int {
-	if k, ok := key.(glua.LNumber); ok {
+	if k, ok := key.(val.Number); ok {
 		if i, ok := index(float64(k)); ok && i > 0 && i <= maxArray {
 			slices[bits.Len(uint(i-1))]++
 			return 1
@@ -394,7 +394,7 @@ func (t *table) next(key value) (k, v value, ok bool) {
 
 // place is the position behind a key in the order of next.
 func (t *table) place(key value) (int, bool) {
-	if k, ok := key.(glua.LNumber); ok {
+	if k, ok := key.(val.Number); ok {
 		if i, ok := index(float64(k)); ok && uint(i-1) < uint(len(t.array)) {
 			return i, true
 		}

@@ -3,7 +3,7 @@ package lua
 import (
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 var tableFunctions = map[string]native{
@@ -37,7 +37,7 @@ func tableMaxN(th *thread, args []value) []value {
 		}
 	}
 	for i := range t.nodes {
-		if n, ok := t.nodes[i].key.(glua.LNumber); ok && t.nodes[i].val != vnil {
+		if n, ok := t.nodes[i].key.(val.Number); ok && t.nodes[i].val != vnil {
 			most = max(most, float64(n))
 		}
 	}
@@ -139,7 +139,7 @@ func tableConcat(th *thread, args []value) []value {
 		}
 	}
 	th.m.charge(16)
-	return th.one(glua.LString(b.String()))
+	return th.one(val.String(b.String()))
 }
 
 // growText counts what a string that is being made grows by.

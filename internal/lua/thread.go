@@ -3,9 +3,8 @@ package lua
 import (
 	"strconv"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/unwind"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Limits of calls: Lua's own, but for the last.
@@ -142,8 +141,7 @@ func (th *thread) pop(f *frame) {
 
 // call calls any value. The results are borrowed until the next call.
 func (th *thread) call(v value, args []value, at *site) []value {
-	switch fn := v.(type) {
-	case *function:
+	if fn, ok := v.(*function); ok {
 		if fn.native == nil {
 			return th.run(fn, args, at)
 		}
@@ -152,11 +150,9 @@ func (th *thread) call(v value, args []value, at *site) []value {
 		r := fn.native(th, args)
 		th.pop(f)
 		return r
-	case *glua.LFunction:
-		return th.foreign(fn, args, at)
 	}
 	h := th.s.metamethod(v, "__call")
-	if h.Type() != glua.LTFunction {
+	if h.Type() != val.TypeFunction {
 		th.typeErrorAt(v, "call", at)
 	}
 	all := th.alloc(len(args) + 1)
@@ -247,7 +243,7 @@ func (th *thread) enterGo() {
 	if n := th.s.nested; n == maxNested {
 		th.errorf("C stack overflow")
 	} else if n >= maxNested+maxNested/8 {
-		unwind.Throw(&raisedError{value: glua.LString(errorInHandler)})
+		unwind.Throw(&raisedError{value: val.String(errorInHandler)})
 	}
 }
 

@@ -1,6 +1,6 @@
 package lua
 
-import glua "github.com/yuin/gopher-lua"
+import "github.com/firndb/firn/internal/lua/val"
 
 // The tree of a program. Names are resolved while it is read.
 
@@ -166,4 +166,4 @@ func isConstant(e expr) bool {
 	return ok
 }
 
-func text(s string) expr { return constant{glua.LString(s)} }
+func text(s string) expr { return constant{val.String(s)} }

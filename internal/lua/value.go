@@ -4,20 +4,19 @@ import (
 	"fmt"
 	"math"
 
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
-// value is any value of a program: gopher-lua's nil, booleans, numbers,
-// strings, Go functions and userdata, and our own *table, *function and
+// value is any value of a program: those of package val, *table, *function and
 // *coroutine.
-type value = glua.LValue
+type value = val.Value
 
-var vnil = glua.LNil
+var vnil = val.Nil
 
 // smallNumbers are boxed once, since programs count.
 var smallNumbers = func() (all [1024]value) {
 	for i := range all {
-		all[i] = glua.LNumber(i)
+		all[i] = val.Number(i)
 	}
 	return all
 }()
@@ -27,22 +26,25 @@ func number(n float64) value {
 	if i := int(n); uint(i) < uint(len(smallNumbers)) && float64(i) == n && (i != 0 || !math.Signbit(n)) {
 		return smallNumbers[i]
 	}
-	return glua.LNumber(n)
+	return val.Number(n)
 }
 
 func boolean(b bool) value {
 	if b {
-		return glua.LTrue
+		return val.True
 	}
-	return glua.LFalse
+	return val.False
 }
 
 func truth(v value) bool {
-	if b, ok := v.(glua.LBool); ok {
+	if b, ok := v.(val.Bool); ok {
 		return bool(b)
 	}
 	return v != vnil
 }
+
+// Function is a function, as a value. Only the state that made it can call it.
+type Function = function
 
 // function is a function of a program or of the library.
 type function struct {
@@ -51,7 +53,6 @@ type function struct {
 	globals *table // what its global names are, of a function of a program
 	native  native
 	name    string // of a native one
-	outer   *glua.LFunction
 	seen    uint32 // the walk that has been here
 }
 
@@ -59,12 +60,12 @@ type function struct {
 // and are borrowed, and so is what it returns: until the next call.
 type native func(th *thread, args []value) []value
 
-func (fn *function) String() string         { return fmt.Sprintf("function: %p", fn) }
-func (fn *function) Type() glua.LValueType  { return glua.LTFunction }
-func (t *table) String() string             { return fmt.Sprintf("table: %p", t) }
-func (t *table) Type() glua.LValueType      { return glua.LTTable }
-func (co *coroutine) String() string        { return fmt.Sprintf("thread: %p", co) }
-func (co *coroutine) Type() glua.LValueType { return glua.LTThread }
+func (fn *function) String() string  { return fmt.Sprintf("function: %p", fn) }
+func (fn *function) Type() val.Type  { return val.TypeFunction }
+func (t *table) String() string      { return fmt.Sprintf("table: %p", t) }
+func (t *table) Type() val.Type      { return val.TypeTable }
+func (co *coroutine) String() string { return fmt.Sprintf("thread: %p", co) }
+func (co *coroutine) Type() val.Type { return val.TypeThread }
 
 // cell holds a local variable that an inner function uses. It lies in the
 // variable's slot, and is no value that a program sees.
@@ -73,19 +74,19 @@ type cell struct {
 	seen uint32
 }
 
-func (c *cell) String() string         { return "variable" }
-func (c *cell) Type() glua.LValueType  { return glua.LTNil }
-func typeName(v value) string          { return v.Type().String() }
-func isCallable(v value) (ok bool)     { ok = v.Type() == glua.LTFunction; return ok }
-func asString(v value) (string, bool)  { return textOf(v) }
-func stringValue(s string) glua.LValue { return glua.LString(s) }
+func (c *cell) String() string        { return "variable" }
+func (c *cell) Type() val.Type        { return val.TypeNil }
+func typeName(v value) string         { return v.Type().String() }
+func isCallable(v value) (ok bool)    { ok = v.Type() == val.TypeFunction; return ok }
+func asString(v value) (string, bool) { return textOf(v) }
+func stringValue(s string) val.Value  { return val.String(s) }
 
 // textOf is a string, or a number as a string: what Lua coerces.
 func textOf(v value) (string, bool) {
 	switch v := v.(type) {
-	case glua.LString:
+	case val.String:
 		return string(v), true
-	case glua.LNumber:
+	case val.Number:
 		return formatNumber(float64(v)), true
 	}
 	return "", false
@@ -94,9 +95,9 @@ func textOf(v value) (string, bool) {
 // numberOf is a number, or a string that reads as one.
 func numberOf(v value) (float64, bool) {
 	switch v := v.(type) {
-	case glua.LNumber:
+	case val.Number:
 		return float64(v), true
-	case glua.LString:
+	case val.String:
 		return parseNumber(string(v))
 	}
 	return 0, false
@@ -105,11 +106,11 @@ func numberOf(v value) (float64, bool) {
 // rawEqual compares without metamethods.
 func rawEqual(a, b value) bool {
 	switch x := a.(type) {
-	case glua.LNumber:
-		y, ok := b.(glua.LNumber)
+	case val.Number:
+		y, ok := b.(val.Number)
 		return ok && x == y
-	case glua.LString:
-		y, ok := b.(glua.LString)
+	case val.String:
+		y, ok := b.(val.String)
 		return ok && x == y
 	}
 	return a == b

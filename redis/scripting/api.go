@@ -3,7 +3,7 @@ package scripting
 import (
 	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/internal/lua/arg"
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // openRedis makes the table redis of a state, whose functions work on what r
@@ -26,14 +26,14 @@ func openRedis(s *lua.State, r *Run) {
 	members = append(members, replFlags()...)
 	members = append(members,
 		on("acl_check_cmd", redisCheckCommand),
-		on("breakpoint", func(c lua.Call, _ *Run) int { return pushOne(c, glua.LFalse) }),
+		on("breakpoint", func(c lua.Call, _ *Run) int { return pushOne(c, val.False) }),
 		on("debug", func(lua.Call, *Run) int { return 0 }),
-		on("replicate_commands", func(c lua.Call, _ *Run) int { return pushOne(c, glua.LTrue) }))
+		on("replicate_commands", func(c lua.Call, _ *Run) int { return pushOne(c, val.True) }))
 	s.Register("redis", arg.Library{Members: members})
 }
 
 // pushOne returns one value to a script.
-func pushOne(c lua.Call, v glua.LValue) int {
+func pushOne(c lua.Call, v val.Value) int {
 	c.Push(v)
 	return 1
 }
@@ -56,7 +56,7 @@ func redisCall(c lua.Call, r *Run, raises bool) int {
 
 // called runs the command that a function's arguments are. failed says that
 // its value is an error.
-func (r *Run) called(c lua.Call) (v glua.LValue, failed bool) {
+func (r *Run) called(c lua.Call) (v val.Value, failed bool) {
 	words, refused := r.wordsOf(c)
 	if refused != "" {
 		return errorTable(c, "ERR "+refused, false), true
@@ -66,7 +66,7 @@ func (r *Run) called(c lua.Call) (v glua.LValue, failed bool) {
 		return errorTable(c, errorOf(err), true), true
 	}
 	if len(reply) == 0 {
-		return glua.LFalse, false
+		return val.False, false
 	}
 	d := decoder{c: c, rest: reply, holes: r.Proto == 3}
 	return d.value(), reply[0] == '-'

@@ -9,7 +9,7 @@ import (
 	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/number"
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Levels of redis.log.
@@ -29,7 +29,7 @@ const (
 )
 
 // member is a number of the table redis.
-func member(name string, n int) arg.Member { return arg.Member{Name: name, Value: glua.LNumber(n)} }
+func member(name string, n int) arg.Member { return arg.Member{Name: name, Value: val.Number(n)} }
 
 func logLevels() []arg.Member {
 	return []arg.Member{
@@ -41,7 +41,7 @@ func logLevels() []arg.Member {
 func versions(version string) []arg.Member {
 	var major, minor, patch int
 	_, _ = fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch)
-	return []arg.Member{member("REDIS_VERSION_NUM", major<<16|minor<<8|patch), {Name: "REDIS_VERSION", Value: glua.LString(version)}}
+	return []arg.Member{member("REDIS_VERSION_NUM", major<<16|minor<<8|patch), {Name: "REDIS_VERSION", Value: val.String(version)}}
 }
 
 func replFlags() []arg.Member {
@@ -53,7 +53,7 @@ func replFlags() []arg.Member {
 
 // oneString is a function's only argument; false if it is not a string.
 func oneString(c lua.Call) (string, bool) {
-	text, ok := c.Arg(1).(glua.LString)
+	text, ok := c.Arg(1).(val.String)
 	return string(text), ok && c.Top() == 1
 }
 
@@ -74,7 +74,7 @@ func redisStatusReply(c lua.Call, _ *Run) int {
 		return pushOne(c, errorTable(c, errOneString, false))
 	}
 	t := c.NewTable(0)
-	t.Set(c, glua.LString("ok"), glua.LString(text))
+	t.Set(c, val.String("ok"), val.String(text))
 	return pushOne(c, t)
 }
 
@@ -84,7 +84,7 @@ func redisSHA1(c lua.Call, _ *Run) int {
 	}
 	text, _ := textOf(c.Arg(1))
 	sum := sha1.Sum([]byte(text))
-	return pushOne(c, glua.LString(hex.EncodeToString(sum[:])))
+	return pushOne(c, val.String(hex.EncodeToString(sum[:])))
 }
 
 func redisLog(c lua.Call, r *Run) int {
@@ -144,5 +144,5 @@ func redisCheckCommand(c lua.Call, r *Run) int {
 	if !known {
 		return raise(c, "Invalid command passed to redis.acl_check_cmd()")
 	}
-	return pushOne(c, glua.LBool(may))
+	return pushOne(c, val.Bool(may))
 }

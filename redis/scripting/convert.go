@@ -7,7 +7,7 @@ import (
 
 	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/internal/lua/arg"
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // What replies are to a script:
@@ -36,28 +36,28 @@ type decoder struct {
 }
 
 // value takes one reply off the rest.
-func (d *decoder) value() glua.LValue {
+func (d *decoder) value() val.Value {
 	mark := d.rest[0]
 	line := d.line()
 	switch mark {
 	case ':':
-		return glua.LNumber(parseInt(line))
+		return val.Number(parseInt(line))
 	case '$':
 		return d.bulk(parseInt(line))
 	case '*', '>':
 		return d.array(parseInt(line))
 	case '+':
-		return d.named("ok", glua.LString(line))
+		return d.named("ok", val.String(line))
 	case '-':
 		return errorTable(d.c, errorIn(line), true)
 	case '_':
-		return glua.LNil
+		return val.Nil
 	}
 	return d.newer(mark, line)
 }
 
 // newer is a reply of a type that only protocol 3 has.
-func (d *decoder) newer(mark byte, line []byte) glua.LValue {
+func (d *decoder) newer(mark byte, line []byte) val.Value {
 	switch mark {
 	case '%':
 		return d.pairs(parseInt(line))
@@ -68,11 +68,11 @@ func (d *decoder) newer(mark byte, line []byte) glua.LValue {
 		if bytes.HasPrefix(line, []byte("-nan")) {
 			f = math.Copysign(math.NaN(), -1)
 		}
-		return d.named("double", glua.LNumber(f))
+		return d.named("double", val.Number(f))
 	case '#':
-		return glua.LBool(line[0] == 't')
+		return val.Bool(line[0] == 't')
 	case '(':
-		return d.named("big_number", glua.LString(line))
+		return d.named("big_number", val.String(line))
 	case '=':
 		return d.verbatim(parseInt(line))
 	case '|':
@@ -81,7 +81,7 @@ func (d *decoder) newer(mark byte, line []byte) glua.LValue {
 		}
 		return d.value()
 	}
-	return glua.LNil
+	return val.Nil
 }
 
 // line takes the rest of a line off the rest, without its mark.
@@ -99,20 +99,20 @@ func (d *decoder) bytes(n int64) []byte {
 	return b
 }
 
-func (d *decoder) bulk(n int64) glua.LValue {
+func (d *decoder) bulk(n int64) val.Value {
 	if n < 0 {
-		return glua.LFalse
+		return val.False
 	}
-	return glua.LString(d.bytes(n))
+	return val.String(d.bytes(n))
 }
 
-func (d *decoder) array(n int64) glua.LValue {
+func (d *decoder) array(n int64) val.Value {
 	if n < 0 {
-		return glua.LFalse
+		return val.False
 	}
 	t := d.newArray(n)
 	for i := range n {
-		t.Set(d.c, glua.LNumber(i+1), d.value())
+		t.Set(d.c, val.Number(i+1), d.value())
 	}
 	return t
 }
@@ -124,7 +124,7 @@ func (d *decoder) newArray(n int64) arg.Table {
 	return d.c.NewArray(int(n))
 }
 
-func (d *decoder) pairs(n int64) glua.LValue {
+func (d *decoder) pairs(n int64) val.Value {
 	inner := d.c.NewTable(0)
 	for range n {
 		key := d.value()
@@ -133,26 +133,26 @@ func (d *decoder) pairs(n int64) glua.LValue {
 	return d.named("map", inner)
 }
 
-func (d *decoder) set(n int64) glua.LValue {
+func (d *decoder) set(n int64) val.Value {
 	inner := d.c.NewTable(0)
 	for range n {
-		inner.Set(d.c, d.value(), glua.LTrue)
+		inner.Set(d.c, d.value(), val.True)
 	}
 	return d.named("set", inner)
 }
 
-func (d *decoder) verbatim(n int64) glua.LValue {
+func (d *decoder) verbatim(n int64) val.Value {
 	b := d.bytes(n)
 	inner := d.c.NewTable(0)
-	inner.Set(d.c, glua.LString("string"), glua.LString(b[4:]))
-	inner.Set(d.c, glua.LString("format"), glua.LString(b[:3]))
+	inner.Set(d.c, val.String("string"), val.String(b[4:]))
+	inner.Set(d.c, val.String("format"), val.String(b[:3]))
 	return d.named("verbatim_string", inner)
 }
 
 // named is a table with one field.
-func (d *decoder) named(name string, v glua.LValue) glua.LValue {
+func (d *decoder) named(name string, v val.Value) val.Value {
 	t := d.c.NewTable(0)
-	t.Set(d.c, glua.LString(name), v)
+	t.Set(d.c, val.String(name), v)
 	return t
 }
 

@@ -3,7 +3,7 @@ package scripting
 import (
 	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/number"
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Refusals of what is given to redis.call, in Redis's words.
@@ -22,9 +22,9 @@ func (r *Run) wordsOf(c arg.Call) (words [][]byte, refused string) {
 	}
 	for i := 1; i <= n; i++ {
 		switch v := c.Arg(i).(type) {
-		case glua.LString:
+		case val.String:
 			r.arena = append(r.arena, v...)
-		case glua.LNumber:
+		case val.Number:
 			r.arena = number.Append(r.arena, float64(v), exactDigits)
 		default:
 			return nil, errNotWords
@@ -43,11 +43,11 @@ func (r *Run) wordsOf(c arg.Call) (words [][]byte, refused string) {
 const exactDigits = 17
 
 // textOf is a string, or a number as Lua prints it; false for any other value.
-func textOf(v glua.LValue) (string, bool) {
+func textOf(v val.Value) (string, bool) {
 	switch v := v.(type) {
-	case glua.LString:
+	case val.String:
 		return string(v), true
-	case glua.LNumber:
+	case val.Number:
 		return number.String(float64(v)), true
 	}
 	return "", false
@@ -55,11 +55,11 @@ func textOf(v glua.LValue) (string, bool) {
 
 // numberOf is a number, or a string that Lua reads as one. ok is false for any
 // other value, which counts as 0.
-func numberOf(v glua.LValue) (f float64, ok bool) {
+func numberOf(v val.Value) (f float64, ok bool) {
 	switch v := v.(type) {
-	case glua.LNumber:
+	case val.Number:
 		return float64(v), true
-	case glua.LString:
+	case val.String:
 		return number.Parse(string(v))
 	}
 	return 0, false

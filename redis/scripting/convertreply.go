@@ -6,8 +6,8 @@ import (
 
 	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/internal/lua/number"
+	"github.com/firndb/firn/internal/lua/val"
 	"github.com/firndb/firn/resp"
-	glua "github.com/yuin/gopher-lua"
 )
 
 // maxSlots is how many slots of C Lua's stack the reply of a script may take:
@@ -43,7 +43,7 @@ type encoder struct {
 
 // replyValue appends what a script has returned. failed says that there is an
 // error in it.
-func replyValue(r *Run, w *resp.Writer, v glua.LValue) (failed bool, err error) {
+func replyValue(r *Run, w *resp.Writer, v val.Value) (failed bool, err error) {
 	e := encoder{w: w, r: r, limit: len(w.Buf) + int(r.guard.Bytes)}
 	if r.Hurried {
 		e.limit = len(w.Buf) + maxHurriedReply
@@ -59,17 +59,17 @@ func replyValue(r *Run, w *resp.Writer, v glua.LValue) (failed bool, err error) 
 }
 
 // value appends a value. slots are those that are taken.
-func (e *encoder) value(v glua.LValue, slots int) {
+func (e *encoder) value(v val.Value, slots int) {
 	if slots+neededSlots > maxSlots {
 		e.error("ERR reached lua stack limit", false)
 		return
 	}
 	switch v := v.(type) {
-	case glua.LString:
+	case val.String:
 		e.w.BulkString(string(v))
-	case glua.LNumber:
+	case val.Number:
 		e.w.Int(number.Int64(float64(v)))
-	case glua.LBool:
+	case val.Bool:
 		e.bool(bool(v))
 	case lua.Table:
 		e.table(v, slots)
@@ -101,19 +101,19 @@ func (e *encoder) table(t lua.Table, slots int) {
 
 // named appends a table whose field says what it is; false if none does.
 func (e *encoder) named(t lua.Table, slots int) bool {
-	if text, ok := t.Field("err").(glua.LString); ok {
-		e.error(string(text), t.Field(ignoreField) == glua.LTrue)
+	if text, ok := t.Field("err").(val.String); ok {
+		e.error(string(text), t.Field(ignoreField) == val.True)
 		return true
 	}
-	if text, ok := t.Field("ok").(glua.LString); ok {
+	if text, ok := t.Field("ok").(val.String); ok {
 		e.w.Simple(cutAtZero(string(text)))
 		return true
 	}
-	if f, ok := t.Field("double").(glua.LNumber); ok {
+	if f, ok := t.Field("double").(val.Number); ok {
 		e.double(float64(f))
 		return true
 	}
-	if digits, ok := t.Field("big_number").(glua.LString); ok {
+	if digits, ok := t.Field("big_number").(val.String); ok {
 		e.w.BigNumber(withoutBreaks(string(digits)))
 		return true
 	}
@@ -133,7 +133,7 @@ func (e *encoder) named(t lua.Table, slots int) bool {
 
 func (e *encoder) array(t lua.Table, slots int) {
 	n := 0
-	for t.Index(n+1) != glua.LNil {
+	for t.Index(n+1) != val.Nil {
 		n++
 	}
 	e.w.Array(n)
@@ -144,7 +144,7 @@ func (e *encoder) array(t lua.Table, slots int) {
 
 func (e *encoder) pairs(t lua.Table, slots int) {
 	e.w.Map(membersOf(t))
-	t.Walk(func(key, v glua.LValue) bool {
+	t.Walk(func(key, v val.Value) bool {
 		e.value(key, slots+keySlots)
 		e.value(v, slots+valueSlots)
 		return true
@@ -153,7 +153,7 @@ func (e *encoder) pairs(t lua.Table, slots int) {
 
 func (e *encoder) set(t lua.Table, slots int) {
 	e.w.Set(membersOf(t))
-	t.Walk(func(key, _ glua.LValue) bool {
+	t.Walk(func(key, _ val.Value) bool {
 		e.value(key, slots+setSlots)
 		return true
 	})
@@ -161,7 +161,7 @@ func (e *encoder) set(t lua.Table, slots int) {
 
 // membersOf is how many members a table has.
 func membersOf(t lua.Table) (n int) {
-	t.Walk(func(glua.LValue, glua.LValue) bool {
+	t.Walk(func(val.Value, val.Value) bool {
 		n++
 		return true
 	})
@@ -174,8 +174,8 @@ func (e *encoder) verbatim(t lua.Table) bool {
 	if !ok {
 		return false
 	}
-	format, ok := inner.Field("format").(glua.LString)
-	text, also := inner.Field("string").(glua.LString)
+	format, ok := inner.Field("format").(val.String)
+	text, also := inner.Field("string").(val.String)
 	if !ok || !also {
 		return false
 	}

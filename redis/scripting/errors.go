@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/internal/lua"
-	glua "github.com/yuin/gopher-lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // ignoreField is the field of an error's table that says that the error was
@@ -14,11 +14,11 @@ import (
 const ignoreField = "ignore_error_stats_update"
 
 // errorTable is an error as scripts see it. counted says that it was counted.
-func errorTable(c lua.Call, text string, counted bool) glua.LValue {
+func errorTable(c lua.Call, text string, counted bool) val.Value {
 	t := c.NewTable(0)
-	t.Set(c, glua.LString("err"), glua.LString(cutAtZero(text)))
+	t.Set(c, val.String("err"), val.String(cutAtZero(text)))
 	if counted {
-		t.Set(c, glua.LString(ignoreField), glua.LTrue)
+		t.Set(c, val.String(ignoreField), val.True)
 	}
 	return t
 }
@@ -54,15 +54,15 @@ func errorText(err error) (text string, counted bool) {
 	if !errors.As(err, &raised) {
 		return "ERR " + strings.TrimPrefix(err.Error(), "lua: "), false
 	}
-	t, ok := raised.Value.(*glua.LTable)
+	t, ok := raised.Value.(lua.Table)
 	if !ok {
 		return "ERR " + cutAtZero(raised.Error()), false
 	}
-	text, ok = textOf(t.RawGetString("err"))
+	text, ok = textOf(t.Field("err"))
 	if !ok {
 		text = "ERR unknown error"
 	}
-	return cutAtZero(text), t.RawGetString(ignoreField) == glua.LTrue
+	return cutAtZero(text), t.Field(ignoreField) == val.True
 }
 
 // replyError appends the error that a script has raised, and where.

@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/internal/lua/val"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/resp"
-	glua "github.com/yuin/gopher-lua"
 )
 
 // Errors of EVAL and EVALSHA, in Redis's words.
@@ -143,7 +143,7 @@ func (e *Engine) run(c *command.Call, host Host, s *Script, keys, args [][]byte,
 
 // execute runs a function in a state that was set up for it, and appends its
 // reply, or the error that it raised: what it wrote before that stays.
-func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly bool, fn *glua.LFunction, args ...glua.LValue) (err error) {
+func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly bool, fn *lua.Function, args ...val.Value) (err error) {
 	if readOnly, err = s.readOnly(readOnly); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly
 	if err := r.enter(c, host, s.SHA, readOnly); err != nil {
 		return err
 	}
-	value, err := r.state.Run(fn, &r.guard, args...)
+	value, err := r.state.Call(fn, &r.guard, args...)
 	switch {
 	case r.ended != nil:
 		return r.ended
@@ -171,7 +171,7 @@ func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly
 }
 
 // answer appends what the script has returned, or the error that it has raised.
-func (r *Run) answer(s *Script, value glua.LValue, raised error) error {
+func (r *Run) answer(s *Script, value val.Value, raised error) error {
 	w := &r.Outer.Reply
 	start, failed := len(w.Buf), raised != nil
 	var err error

@@ -3,10 +3,11 @@ package scripting
 import (
 	"fmt"
 
+	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/internal/lua/val"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
-	glua "github.com/yuin/gopher-lua"
 )
 
 // Functions are documents, see keyspace.Library: a call finds its function
@@ -80,8 +81,8 @@ func (s *functionSet) callLua(c *command.Call, host Host, f *keyspace.Function, 
 		return err
 	}
 	defer loadedIn(r).check(f.Hash)
-	r.state.SetGlobal("KEYS", glua.LNil)
-	r.state.SetGlobal("ARGV", glua.LNil)
+	r.state.SetGlobal("KEYS", val.Nil)
+	r.state.SetGlobal("ARGV", val.Nil)
 	return s.engine.execute(c, host, r, functionScript(f.Name, Flags(f.Flags)), readOnly, fn, r.state.Strings(keys), r.state.Strings(args))
 }
 
@@ -93,7 +94,7 @@ func functionScript(name string, flags Flags) *Script {
 
 // function is a function in a state, which loads its library if it has not. Code
 // may depend on the version of Redis that it finds, and register another one now.
-func (s *functionSet) function(c *command.Call, host Host, r *Run, f *keyspace.Function) (fn *glua.LFunction, err error) {
+func (s *functionSet) function(c *command.Call, host Host, r *Run, f *keyspace.Function) (fn *lua.Function, err error) {
 	in := loadedIn(r).byHash[f.Hash]
 	if in == nil {
 		if in, err = s.bring(c, host, r, f); err != nil {

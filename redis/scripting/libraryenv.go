@@ -4,8 +4,9 @@ import (
 	"strings"
 
 	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 	"github.com/firndb/firn/redis/keyspace"
-	glua "github.com/yuin/gopher-lua"
 )
 
 // libraryEnv is what the code of libraries sees as globals in a state. While
@@ -25,17 +26,15 @@ func (v *libraryEnv) open(state *lua.State) *lua.Env {
 	if v.globals != nil {
 		return v.globals
 	}
-	L := state.L()
-	api := L.NewTable()
-	all := state.Global("redis").(*glua.LTable)
+	all := state.Global("redis").(lua.Table)
+	api := arg.Library{Members: []arg.Member{{Name: "register_function", Function: v.registerFunction}}}
 	for _, name := range shownWhileLoading {
-		if value := all.RawGetString(name); value != glua.LNil {
-			api.RawSetString(name, value)
+		if value := all.Field(name); value != val.Nil {
+			api.Members = append(api.Members, arg.Member{Name: name, Value: value})
 		}
 	}
-	api.RawSetString("register_function", L.NewFunction(v.registerFunction))
 	v.globals = state.NewEnv()
-	v.globals.SetTable("redis", api)
+	v.globals.Register("redis", api)
 	return v.globals
 }
 
@@ -55,34 +54,27 @@ func (v *libraryEnv) ready() {
 const maxFunctions = 10_000
 
 // registerFunction is redis.register_function.
-func (v *libraryEnv) registerFunction(L *glua.LState) int {
+func (v *libraryEnv) registerFunction(call arg.Call) (results int) {
+	c := call.(lua.Call)
 	if v.in == nil {
-		return raiseOuter(L, "redis.register_function can only be called on FUNCTION LOAD command")
+		return raise(c, "redis.register_function can only be called on FUNCTION LOAD command")
 	}
 	var f registration
 	var wrong string
-	switch n := L.GetTop(); {
+	switch n := c.Top(); {
 	case n < 1 || n > 2:
 		wrong = "wrong number of arguments to redis.register_function"
 	case n == 2:
-		wrong = f.positional(L.Get(1), L.Get(2))
+		wrong = f.positional(c.Arg(1), c.Arg(2))
 	default:
-		wrong = f.named(L.Get(1))
+		wrong = f.named(c.Arg(1))
 	}
 	if wrong == "" {
 		wrong = v.in.add(&f)
 	}
 	if wrong != "" {
-		return raiseOuter(L, wrong)
+		return raise(c, wrong)
 	}
-	return 0
-}
-
-// raiseOuter is raise for a function that gets copies of its arguments.
-func raiseOuter(L *glua.LState, text string) int {
-	t := L.CreateTable(0, 1)
-	t.RawSetString("err", glua.LString("ERR "+text))
-	L.Error(t, 1)
 	return 0
 }
 
@@ -107,36 +99,36 @@ func (in *loaded) add(f *registration) (wrong string) {
 // registration is what redis.register_function is told.
 type registration struct {
 	name        string
-	callback    *glua.LFunction
+	callback    *lua.Function
 	flags       Flags
 	description []byte // nil: none
 }
 
 // positional reads the arguments of register_function(name, callback).
-func (f *registration) positional(name, callback glua.LValue) (wrong string) {
+func (f *registration) positional(name, callback val.Value) (wrong string) {
 	var ok bool
 	if f.name, ok = textOf(name); !ok {
 		return "first argument to redis.register_function must be a string"
 	}
-	if f.callback, ok = callback.(*glua.LFunction); !ok {
+	if f.callback, ok = callback.(*lua.Function); !ok {
 		return "second argument to redis.register_function must be a function"
 	}
 	return ""
 }
 
 // named reads the one argument of register_function{function_name=…, …}.
-func (f *registration) named(arguments glua.LValue) (wrong string) {
-	t, ok := arguments.(*glua.LTable)
+func (f *registration) named(arguments val.Value) (wrong string) {
+	t, ok := arguments.(lua.Table)
 	if !ok {
 		return "calling redis.register_function with a single argument is only applicable to Lua table (representing named arguments)."
 	}
 	named := false
-	t.ForEach(func(key, value glua.LValue) {
-		if wrong == "" {
-			wrong = f.argument(key, value)
-			named = named || strings.EqualFold(key.String(), "function_name")
+	for key, value := range t.Walk {
+		if wrong = f.argument(key, value); wrong != "" {
+			break
 		}
-	})
+		named = named || strings.EqualFold(key.String(), "function_name")
+	}
 	switch {
 	case wrong != "":
 		return wrong
@@ -149,7 +141,7 @@ func (f *registration) named(arguments glua.LValue) (wrong string) {
 }
 
 // argument reads one named argument.
-func (f *registration) argument(key, value glua.LValue) (wrong string) {
+func (f *registration) argument(key, value val.Value) (wrong string) {
 	name, ok := textOf(key)
 	if !ok {
 		return "named argument key given to redis.register_function is not a string"
@@ -166,7 +158,7 @@ func (f *registration) argument(key, value glua.LValue) (wrong string) {
 		}
 		f.description = []byte(text)
 	case "callback":
-		if f.callback, ok = value.(*glua.LFunction); !ok {
+		if f.callback, ok = value.(*lua.Function); !ok {
 			return "callback argument given to redis.register_function must be a function"
 		}
 	case "flags":
@@ -178,14 +170,14 @@ func (f *registration) argument(key, value glua.LValue) (wrong string) {
 }
 
 // readFlags reads the list of flags.
-func (f *registration) readFlags(list glua.LValue) (wrong string) {
-	t, ok := list.(*glua.LTable)
+func (f *registration) readFlags(list val.Value) (wrong string) {
+	t, ok := list.(lua.Table)
 	if !ok {
 		return "flags argument to redis.register_function must be a table representing function flags"
 	}
 	for i := 1; ; i++ {
-		name := t.RawGetInt(i)
-		if name == glua.LNil {
+		name := t.Index(i)
+		if name == val.Nil {
 			return ""
 		}
 		text, ok := textOf(name)

@@ -8,7 +8,6 @@ import (
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
-	glua "github.com/yuin/gopher-lua"
 )
 
 // loadLimit is how long the code of a library may take that FUNCTION LOAD runs,
@@ -18,7 +17,7 @@ const loadLimit = 500 * time.Millisecond
 // loaded is a library in a state: its code has run there.
 type loaded struct {
 	functions []keyspace.LibraryFunction
-	callbacks map[string]*glua.LFunction
+	callbacks map[string]*lua.Function
 	memory    *lua.Snapshot // what the callbacks can reach and change
 	bytes     int           // of the code
 }
@@ -56,7 +55,7 @@ func (s *loadedSet) check(hash keyspace.CodeHash) {
 // load runs a library's code, which registers its functions, in a run that has
 // been entered. An error of Lua is the code's, any other is for who called.
 func (s *loadedSet) load(r *Run, l *library) (*loaded, error) {
-	in := &loaded{callbacks: make(map[string]*glua.LFunction)}
+	in := &loaded{callbacks: make(map[string]*lua.Function)}
 	main := s.env.open(r.state).Load(l.chunk)
 	s.env.loading(in)
 	_, err := r.state.Call(main, &r.guard)
@@ -69,7 +68,7 @@ func (s *loadedSet) load(r *Run, l *library) (*loaded, error) {
 	case err != nil:
 		return nil, err
 	}
-	callbacks := make([]*glua.LFunction, 0, len(in.callbacks))
+	callbacks := make([]*lua.Function, 0, len(in.callbacks))
 	for _, fn := range in.callbacks {
 		callbacks = append(callbacks, fn)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/measure"
 	"github.com/firndb/firn/resp"
-	glua "github.com/yuin/gopher-lua"
 )
 
 // What a script may take where others wait for it.
@@ -306,13 +305,8 @@ func (r *Run) killed() resp.Error {
 	if r.state == nil { // a function written in Go
 		return resp.Error(text)
 	}
-	L := r.state.L()
-	if at, ok := L.GetStack(0); ok {
-		if _, err := L.GetInfo("Sl", at, glua.LNil); err == nil {
-			text += fmt.Sprintf(", on @%s:%d.", at.Source, at.CurrentLine)
-		}
-	}
-	return resp.Error(text)
+	source, line := r.state.Position()
+	return resp.Error(fmt.Sprintf("%s, on %s:%d.", text, source, line))
 }
 
 // Underway is a function that takes its time.

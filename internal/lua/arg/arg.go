@@ -17,9 +17,8 @@ package arg
 import (
 	"fmt"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/number"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // StackSlots is how many values a C function of PUC Lua may hold on its stack
@@ -49,7 +48,7 @@ func Int(c Call, n int) int {
 
 // OptInteger is Integer, and absent where the argument is nil or missing.
 func OptInteger(c Call, n int, absent int64) int64 {
-	if c.Arg(n) == glua.LNil {
+	if c.Arg(n) == val.Nil {
 		return absent
 	}
 	return Integer(c, n)
@@ -58,9 +57,9 @@ func OptInteger(c Call, n int, absent int64) int64 {
 // String returns argument n, which is a string or a number.
 func String(c Call, n int) string {
 	switch v := c.Arg(n).(type) {
-	case glua.LString:
+	case val.String:
 		return string(v)
-	case glua.LNumber:
+	case val.Number:
 		return number.String(float64(v))
 	}
 	TypeError(c, n, "string")
@@ -68,11 +67,11 @@ func String(c Call, n int) string {
 }
 
 // ToNumber returns the number that a value is or can be converted to.
-func ToNumber(v glua.LValue) (f float64, ok bool) {
+func ToNumber(v val.Value) (f float64, ok bool) {
 	switch v := v.(type) {
-	case glua.LNumber:
+	case val.Number:
 		return float64(v), true
-	case glua.LString:
+	case val.String:
 		return number.Parse(string(v))
 	}
 	return 0, false

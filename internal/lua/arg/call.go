@@ -1,6 +1,6 @@
 package arg
 
-import glua "github.com/yuin/gopher-lua"
+import "github.com/firndb/firn/internal/lua/val"
 
 // Library is what a library publishes: a table of functions and values.
 type Library struct {
@@ -16,7 +16,7 @@ type Library struct {
 type Member struct {
 	Name     string
 	Function Function
-	Value    glua.LValue // of what is no function
+	Value    val.Value // of what is no function
 }
 
 // Function is a function that Lua calls. It pushes its results, and returns how
@@ -29,10 +29,10 @@ type Call interface {
 	Top() int
 
 	// Arg returns argument n, of 1 to Top, and nil of Lua for any other.
-	Arg(n int) glua.LValue
+	Arg(n int) val.Value
 
 	// Push appends a result.
-	Push(v glua.LValue)
+	Push(v val.Value)
 
 	// Raise raises an error whose value is the text. It does not return.
 	Raise(text string)
@@ -55,31 +55,31 @@ type Call interface {
 	Spend(steps int)
 
 	// Table returns v as a table, if it is one.
-	Table(v glua.LValue) (t Table, ok bool)
+	Table(v val.Value) (t Table, ok bool)
 
 	// NewTable returns a new table with room for so many members.
 	NewTable(room int) Table
 
 	// NewFunction returns a function as a value of Lua.
-	NewFunction(name string, fn Function) glua.LValue
+	NewFunction(name string, fn Function) val.Value
 }
 
 // Table is a table of Lua, and a value like others. Nothing here looks at
 // metatables.
 type Table interface {
-	glua.LValue
+	val.Value
 
 	// Index returns what the table has at the index i, from 1.
-	Index(i int) glua.LValue
+	Index(i int) val.Value
 
 	// Set gives the table a member. The key is neither nil nor NaN.
-	Set(c Call, key, v glua.LValue)
+	Set(c Call, key, v val.Value)
 
 	// Slots is how many places Walk looks at, with a member or without.
 	Slots() int
 
 	// Walk yields the members in the order of next.
-	Walk(yield func(key, v glua.LValue) bool)
+	Walk(yield func(key, v val.Value) bool)
 }
 
 // Open returns a new table with all of a library.
@@ -90,7 +90,7 @@ func Open(c Call, l Library) Table {
 		if m.Function != nil {
 			v = c.NewFunction(m.Name, m.Function)
 		}
-		t.Set(c, glua.LString(m.Name), v)
+		t.Set(c, val.String(m.Name), v)
 	}
 	return t
 }

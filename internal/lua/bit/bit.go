@@ -9,9 +9,8 @@ import (
 	"math"
 	"math/bits"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Library returns what the library publishes.
@@ -47,7 +46,7 @@ func operand(c arg.Call, n int) uint32 {
 }
 
 func push(c arg.Call, b uint32) int {
-	c.Push(glua.LNumber(int32(b)))
+	c.Push(val.Number(int32(b)))
 	return 1
 }
 
@@ -96,6 +95,6 @@ func toHex(c arg.Call) int {
 		text[i] = digits[b&15]
 		b >>= 4
 	}
-	c.Push(glua.LString(text[:n]))
+	c.Push(val.String(text[:n]))
 	return 1
 }

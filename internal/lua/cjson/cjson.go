@@ -12,14 +12,13 @@ package cjson
 import (
 	"math"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Null is cjson.null, which stands for JSON's null where nil cannot be. It is
 // the same in all states, and nothing may change it.
-var Null = &glua.LUserData{Metatable: glua.LNil}
+var Null = new(val.UserData)
 
 // State is the library of one state of Lua. One goroutine uses it.
 type State struct{ options }
@@ -44,8 +43,8 @@ func (s *State) Library() arg.Library {
 		{Name: "decode_invalid_numbers", Function: oneChoice(&s.decodeInvalid, switches)},
 		{Name: "new", Function: another},
 		{Name: "null", Value: Null},
-		{Name: "_NAME", Value: glua.LString("cjson")},
-		{Name: "_VERSION", Value: glua.LString("2.1.0")},
+		{Name: "_NAME", Value: val.String("cjson")},
+		{Name: "_VERSION", Value: val.String("2.1.0")},
 	}}
 }
 

@@ -1,9 +1,8 @@
 package cjson
 
 import (
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // decoder makes a value of Lua from JSON.
@@ -48,16 +47,16 @@ func (d *decoder) unexpected(expected string, t token) {
 }
 
 // value returns the value that begins with t.
-func (d *decoder) value(t token) glua.LValue {
+func (d *decoder) value(t token) val.Value {
 	d.allowance.Take(d.c, arg.MemberBytes)
 	switch t.kind {
 	case text:
 		d.take(t)
-		return glua.LString(t.text)
+		return val.String(t.text)
 	case numeric:
-		return glua.LNumber(t.value)
+		return val.Number(t.value)
 	case boolean:
-		return glua.LBool(t.truth)
+		return val.Bool(t.truth)
 	case null:
 		return Null
 	case objectBegin:
@@ -87,14 +86,14 @@ func (d *decoder) descend(need, takes int) {
 }
 
 // ascend ends a table.
-func (d *decoder) ascend(table arg.Table, takes int) glua.LValue {
+func (d *decoder) ascend(table arg.Table, takes int) val.Value {
 	d.depth--
 	d.slots -= takes
 	return table
 }
 
 // array reads what follows an opening bracket.
-func (d *decoder) array() glua.LValue {
+func (d *decoder) array() val.Value {
 	d.descend(arraySlots, 1)
 	table := d.c.NewTable(0)
 	t := d.next()
@@ -102,7 +101,7 @@ func (d *decoder) array() glua.LValue {
 		return d.ascend(table, 1)
 	}
 	for i := 1; ; i++ {
-		table.Set(d.c, glua.LNumber(i), d.value(t))
+		table.Set(d.c, val.Number(i), d.value(t))
 		t = d.next()
 		if t.kind == arrayEnd {
 			return d.ascend(table, 1)
@@ -115,7 +114,7 @@ func (d *decoder) array() glua.LValue {
 }
 
 // object reads what follows an opening brace.
-func (d *decoder) object() glua.LValue {
+func (d *decoder) object() val.Value {
 	d.descend(objectSlots, 2)
 	table := d.c.NewTable(0)
 	t := d.next()
@@ -131,7 +130,7 @@ func (d *decoder) object() glua.LValue {
 		if t = d.next(); t.kind != colon {
 			d.unexpected("colon", t)
 		}
-		table.Set(d.c, glua.LString(key), d.value(d.next()))
+		table.Set(d.c, val.String(key), d.value(d.next()))
 		t = d.next()
 		if t.kind == objectEnd {
 			return d.ascend(table, 2)

@@ -3,10 +3,9 @@ package cjson
 import (
 	"math"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/number"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // encoder writes one value.
@@ -26,12 +25,12 @@ func (o *options) encode(c arg.Call) int {
 	arg.Check(c, c.Top() == 1, 1, "expected 1 argument")
 	e := encoder{options: o, c: c, slots: 1}
 	e.value(c.Arg(1))
-	c.Push(glua.LString(e.out))
+	c.Push(val.String(e.out))
 	return 1
 }
 
 // refuse raises the error that a value cannot be written.
-func (e *encoder) refuse(v glua.LValue, reason string) {
+func (e *encoder) refuse(v val.Value, reason string) {
 	arg.Raise(e.c, "Cannot serialise %s: %s", v.Type(), reason)
 }
 
@@ -39,20 +38,20 @@ func (e *encoder) refuse(v glua.LValue, reason string) {
 // separates it from the next.
 const scalarBytes = 8
 
-func (e *encoder) value(v glua.LValue) {
+func (e *encoder) value(v val.Value) {
 	e.allowance.Take(e.c, scalarBytes)
 	switch v := v.(type) {
-	case glua.LString:
+	case val.String:
 		e.text(string(v))
-	case glua.LNumber:
+	case val.Number:
 		e.number(v)
-	case glua.LBool:
+	case val.Bool:
 		if v {
 			e.out = append(e.out, "true"...)
 		} else {
 			e.out = append(e.out, "false"...)
 		}
-	case *glua.LNilType:
+	case *val.NilType:
 		e.out = append(e.out, "null"...)
 	default:
 		if t, ok := e.c.Table(v); ok {
@@ -66,7 +65,7 @@ func (e *encoder) value(v glua.LValue) {
 	}
 }
 
-func (e *encoder) number(v glua.LNumber) {
+func (e *encoder) number(v val.Number) {
 	f := float64(v)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		switch {
@@ -150,7 +149,7 @@ func (e *encoder) table(t arg.Table) {
 func (e *encoder) arrayLength(t arg.Table) int32 {
 	var greatest, items int32
 	for k := range t.Walk {
-		f, ok := k.(glua.LNumber)
+		f, ok := k.(val.Number)
 		if !ok || f < 1 || f > math.MaxInt32 || math.Floor(float64(f)) != float64(f) {
 			return -1
 		}
@@ -191,11 +190,11 @@ func (e *encoder) object(t arg.Table) {
 	e.out = append(e.out, '}')
 }
 
-func (e *encoder) key(k glua.LValue) {
+func (e *encoder) key(k val.Value) {
 	switch k := k.(type) {
-	case glua.LString:
+	case val.String:
 		e.text(string(k))
-	case glua.LNumber:
+	case val.Number:
 		e.out = append(e.out, '"')
 		e.number(k)
 		e.out = append(e.out, '"')

@@ -3,9 +3,8 @@ package cjson_test
 import (
 	"testing"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/luatest"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Any text is read, or is an error. What was read and written once means the
@@ -23,7 +22,7 @@ func FuzzDecode(f *testing.F) {
 		local once = rewrite((...))
 		return not once or #once == #(rewrite(once) or '')`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if p.Run(t, glua.LString(text)) != glua.LTrue {
+		if p.Run(t, val.String(text)) != val.True {
 			t.Fatalf("%q is not the same when it is written again", text)
 		}
 	})

@@ -5,9 +5,8 @@ import (
 	"math"
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // options are what scripts may set. Each table of the library has its own.
@@ -55,8 +54,8 @@ func atMost(c arg.Call, n int) {
 // the option is now.
 func choice(c arg.Call, n int, setting *int, names []string) {
 	switch v := c.Arg(n).(type) {
-	case *glua.LNilType:
-	case glua.LBool:
+	case *val.NilType:
+	case val.Bool:
 		*setting = 0
 		if v {
 			*setting = 1
@@ -66,11 +65,11 @@ func choice(c arg.Call, n int, setting *int, names []string) {
 	}
 	switch *setting {
 	case 0:
-		c.Push(glua.LFalse)
+		c.Push(val.False)
 	case 1:
-		c.Push(glua.LTrue)
+		c.Push(val.True)
 	default:
-		c.Push(glua.LString(names[*setting]))
+		c.Push(val.String(names[*setting]))
 	}
 }
 
@@ -89,14 +88,14 @@ func named(c arg.Call, n int, names []string) int {
 // integer sets an option to argument n, if there is one, and pushes what it is
 // now. An error names argument 1 whichever it is, as in Redis.
 func integer(c arg.Call, n int, setting *int, least, most int) {
-	if c.Arg(n) != glua.LNil {
+	if c.Arg(n) != val.Nil {
 		v := int(int32(arg.Integer(c, n)))
 		if v < least || v > most {
 			arg.Error(c, 1, fmt.Sprintf("expected integer between %d and %d", least, most))
 		}
 		*setting = v
 	}
-	c.Push(glua.LNumber(*setting))
+	c.Push(val.Number(*setting))
 }
 
 // oneChoice is a function that sets one option by name.

@@ -10,9 +10,8 @@
 package cmsgpack
 
 import (
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Library returns what the library publishes.
@@ -22,9 +21,9 @@ func Library() arg.Library {
 		{Name: "unpack", Function: unpack},
 		{Name: "unpack_one", Function: unpackOne},
 		{Name: "unpack_limit", Function: unpackLimit},
-		{Name: "_NAME", Value: glua.LString("cmsgpack")},
-		{Name: "_VERSION", Value: glua.LString("lua-cmsgpack 0.4.0")},
-		{Name: "_COPYRIGHT", Value: glua.LString("Copyright (C) 2012, Salvatore Sanfilippo")},
-		{Name: "_DESCRIPTION", Value: glua.LString("MessagePack C implementation for Lua")},
+		{Name: "_NAME", Value: val.String("cmsgpack")},
+		{Name: "_VERSION", Value: val.String("lua-cmsgpack 0.4.0")},
+		{Name: "_COPYRIGHT", Value: val.String("Copyright (C) 2012, Salvatore Sanfilippo")},
+		{Name: "_DESCRIPTION", Value: val.String("MessagePack C implementation for Lua")},
 	}}
 }

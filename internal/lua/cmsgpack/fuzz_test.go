@@ -3,9 +3,8 @@ package cmsgpack_test
 import (
 	"testing"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/luatest"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Any bytes are read, or are an error. What was read can be written, and takes
@@ -23,7 +22,7 @@ func FuzzUnpack(f *testing.F) {
 		local once = cmsgpack.pack(v)
 		return #once == #cmsgpack.pack((cmsgpack.unpack(once)))`)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p.Run(t, glua.LString(data)) != glua.LTrue {
+		if p.Run(t, val.String(data)) != val.True {
 			t.Fatalf("%q is not the same when it is written again", data)
 		}
 	})

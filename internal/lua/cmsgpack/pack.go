@@ -4,10 +4,10 @@ import (
 	"math"
 
 	"github.com/vmihailenco/msgpack/v5"
-	glua "github.com/yuin/gopher-lua"
 
 	"github.com/firndb/firn/internal/invariant"
 	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // maxNesting is how many tables may lie in each other. One that lies deeper is
@@ -44,7 +44,7 @@ func pack(c arg.Call) int {
 		p.value(c.Arg(n), 0)
 	}
 	msgpack.PutEncoder(p.encoder)
-	c.Push(glua.LString(p.out))
+	c.Push(val.String(p.out))
 	return 1
 }
 
@@ -53,16 +53,16 @@ func pack(c arg.Call) int {
 const headerBytes = 9
 
 // value writes one value, which lies in so many tables.
-func (p *packer) value(v glua.LValue, level int) {
+func (p *packer) value(v val.Value, level int) {
 	p.allowance.Take(p.c, headerBytes)
 	var err error
 	switch v := v.(type) {
-	case glua.LString:
+	case val.String:
 		p.allowance.Take(p.c, len(v))
 		err = p.encoder.EncodeString(string(v))
-	case glua.LNumber:
+	case val.Number:
 		err = p.number(float64(v))
-	case glua.LBool:
+	case val.Bool:
 		err = p.encoder.EncodeBool(bool(v))
 	default:
 		if t, ok := p.c.Table(v); ok && level < maxNesting {
@@ -110,7 +110,7 @@ func (p *packer) table(t arg.Table, level int) {
 func count(t arg.Table) (members int, isArray bool) {
 	greatest, isArray := 0.0, true
 	for k := range t.Walk {
-		f, ok := k.(glua.LNumber)
+		f, ok := k.(val.Number)
 		isArray = isArray && ok && f > 0 && f <= math.MaxInt32 && math.Trunc(float64(f)) == float64(f)
 		greatest = max(greatest, float64(f))
 		members++

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
-	glua "github.com/yuin/gopher-lua"
 
 	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // unpacker reads values one after the other. Strings are parts of the input.
@@ -50,7 +50,7 @@ func unpackFull(c arg.Call, slots int, limit, offset int64) int {
 		limit = math.MaxInt32
 	}
 	u := unpacker{c: c, in: text[offset:], slots: slots}
-	var values []glua.LValue
+	var values []val.Value
 	for u.in != "" && int64(len(values)) < limit {
 		values = append(values, u.value())
 		u.slots++
@@ -61,7 +61,7 @@ func unpackFull(c arg.Call, slots int, limit, offset int64) int {
 			next = -1
 		}
 		u.stack(1, "in function mp_unpack_full")
-		c.Push(glua.LNumber(next))
+		c.Push(val.Number(next))
 	}
 	for _, v := range values {
 		c.Push(v)
@@ -99,10 +99,10 @@ func (u *unpacker) unsigned(size uint64) uint64 {
 }
 
 // number takes an integer as the number that it is to C.
-func number(v int64) glua.LValue { return glua.LNumber(v) }
+func number(v int64) val.Value { return val.Number(v) }
 
 // value takes one value.
-func (u *unpacker) value() glua.LValue {
+func (u *unpacker) value() val.Value {
 	code := u.take(1)[0]
 	u.stack(1, "too many return values at once; use unpack_one or unpack_limit instead.")
 	u.allowance.Take(u.c, arg.MemberBytes)
@@ -112,7 +112,7 @@ func (u *unpacker) value() glua.LValue {
 	case code >= msgpcode.NegFixedNumLow:
 		return number(int64(int8(code)))
 	case msgpcode.IsFixedString(code):
-		return glua.LString(u.take(uint64(code & msgpcode.FixedStrMask)))
+		return val.String(u.take(uint64(code & msgpcode.FixedStrMask)))
 	case msgpcode.IsFixedArray(code):
 		return u.array(uint64(code & msgpcode.FixedArrayMask))
 	case msgpcode.IsFixedMap(code):
@@ -122,14 +122,14 @@ func (u *unpacker) value() glua.LValue {
 }
 
 // coded takes a value whose first byte says what it is.
-func (u *unpacker) coded(code byte) glua.LValue {
+func (u *unpacker) coded(code byte) val.Value {
 	switch code {
 	case msgpcode.Nil:
-		return glua.LNil
+		return val.Nil
 	case msgpcode.False:
-		return glua.LFalse
+		return val.False
 	case msgpcode.True:
-		return glua.LTrue
+		return val.True
 	case msgpcode.Uint8, msgpcode.Uint16, msgpcode.Uint32, msgpcode.Uint64:
 		return number(int64(u.unsigned(1 << (code - msgpcode.Uint8)))) // the greatest are negative, as in Redis
 	case msgpcode.Int8:
@@ -141,11 +141,11 @@ func (u *unpacker) coded(code byte) glua.LValue {
 	case msgpcode.Int64:
 		return number(int64(u.unsigned(8)))
 	case msgpcode.Float:
-		return glua.LNumber(math.Float32frombits(uint32(u.unsigned(4))))
+		return val.Number(math.Float32frombits(uint32(u.unsigned(4))))
 	case msgpcode.Double:
-		return glua.LNumber(math.Float64frombits(u.unsigned(8)))
+		return val.Number(math.Float64frombits(u.unsigned(8)))
 	case msgpcode.Str8, msgpcode.Str16, msgpcode.Str32:
-		return glua.LString(u.take(u.unsigned(1 << (code - msgpcode.Str8))))
+		return val.String(u.take(u.unsigned(1 << (code - msgpcode.Str8))))
 	case msgpcode.Array16, msgpcode.Array32:
 		return u.array(u.unsigned(2 << (code - msgpcode.Array16)))
 	case msgpcode.Map16, msgpcode.Map32:
@@ -156,21 +156,21 @@ func (u *unpacker) coded(code byte) glua.LValue {
 }
 
 // array takes so many values. Nothing is made for those that are missing.
-func (u *unpacker) array(n uint64) glua.LValue {
+func (u *unpacker) array(n uint64) val.Value {
 	u.allowance.Take(u.c, arg.TableBytes)
 	t := u.c.NewTable(0)
 	u.slots++
 	u.stack(1, "in function mp_decode_to_lua_array")
 	u.slots++ // the index
 	for i := range n {
-		t.Set(u.c, glua.LNumber(i+1), u.value())
+		t.Set(u.c, val.Number(i+1), u.value())
 	}
 	u.slots -= 2
 	return t
 }
 
 // table takes so many pairs of a key and a value.
-func (u *unpacker) table(n uint64) glua.LValue {
+func (u *unpacker) table(n uint64) val.Value {
 	u.allowance.Take(u.c, arg.TableBytes)
 	t := u.c.NewTable(0)
 	u.slots++
@@ -187,11 +187,11 @@ func (u *unpacker) table(n uint64) glua.LValue {
 
 // set gives a table a member. The errors are those of Lua itself, which name no
 // place.
-func (u *unpacker) set(t arg.Table, key, value glua.LValue) {
-	if key == glua.LNil {
+func (u *unpacker) set(t arg.Table, key, value val.Value) {
+	if key == val.Nil {
 		u.c.Raise("table index is nil")
 	}
-	if f, ok := key.(glua.LNumber); ok && f != f {
+	if f, ok := key.(val.Number); ok && f != f {
 		u.c.Raise("table index is NaN")
 	}
 	t.Set(u.c, key, value)

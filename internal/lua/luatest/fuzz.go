@@ -3,9 +3,8 @@ package luatest
 import (
 	"testing"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Program is a compiled program, for fuzzing.
@@ -29,7 +28,7 @@ const maxSteps = 50_000_000
 
 // Run runs the program and returns its result. Any error fails the test: those
 // of Lua are for the program to catch.
-func (p *Program) Run(t testing.TB, args ...glua.LValue) glua.LValue {
+func (p *Program) Run(t testing.TB, args ...val.Value) val.Value {
 	t.Helper()
 	v, err := p.state.Call(p.state.Load(p.chunk), &lua.Guard{Steps: maxSteps}, args...)
 	if err != nil {

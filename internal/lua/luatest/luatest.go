@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/internal/lua/arg"
+	"github.com/firndb/firn/internal/lua/val"
 	"github.com/firndb/firn/internal/redistest"
 )
 
@@ -144,9 +143,9 @@ func (p *Pair) here(script string) []string {
 		p.t.Fatalf("run: %v", err)
 	}
 	var out []string
-	table := v.(*glua.LTable)
-	for i := 1; i <= table.Len(); i++ {
-		out = append(out, table.RawGetInt(i).String())
+	table := v.(lua.Table)
+	for i := 1; table.Index(i) != val.Nil; i++ {
+		out = append(out, table.Index(i).String())
 	}
 	return out
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/luatest"
 	"github.com/firndb/firn/internal/lua/number"
+	"github.com/firndb/firn/internal/lua/val"
 	"github.com/firndb/firn/internal/seed"
 )
 
@@ -23,18 +22,18 @@ import (
 func library() luatest.Library {
 	return luatest.Library{Name: "number", Library: arg.Library{Members: []arg.Member{
 		{Name: "parse", Function: func(c arg.Call) int {
-			c.Push(glua.LNil)
+			c.Push(val.Nil)
 			if f, ok := number.Parse(arg.String(c, 1)); ok {
-				c.Push(glua.LNumber(f))
+				c.Push(val.Number(f))
 			}
 			return 1
 		}},
 		{Name: "show", Function: func(c arg.Call) int {
-			c.Push(glua.LString(number.String(arg.Number(c, 1))))
+			c.Push(val.String(number.String(arg.Number(c, 1))))
 			return 1
 		}},
 		{Name: "format", Function: func(c arg.Call) int {
-			c.Push(glua.LString(number.Append(nil, arg.Number(c, 2), int(arg.Integer(c, 1)))))
+			c.Push(val.String(number.Append(nil, arg.Number(c, 2), int(arg.Integer(c, 1)))))
 			return 1
 		}},
 	}}}

@@ -3,9 +3,8 @@ package structs_test
 import (
 	"testing"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/luatest"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Any format reads any bytes, or is an error. What it makes of values is not
@@ -23,7 +22,7 @@ func FuzzFormat(f *testing.F) {
 		local ok, packed = pcall(struct.pack, format, unpack(values, 2, #values - 1))
 		return not ok or #packed <= #data * #format + 64 * #format`)
 	f.Fuzz(func(t *testing.T, format string, data []byte, at int) {
-		if p.Run(t, glua.LString(format), glua.LString(data), glua.LNumber(at)) != glua.LTrue {
+		if p.Run(t, val.String(format), val.String(data), val.Number(at)) != val.True {
 			t.Fatalf("%q makes too much of %q", format, data)
 		}
 	})

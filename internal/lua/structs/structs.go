@@ -13,10 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	glua "github.com/yuin/gopher-lua"
-
 	"github.com/firndb/firn/internal/lua/arg"
 	"github.com/firndb/firn/internal/lua/number"
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // Library returns what the library publishes.
@@ -59,7 +58,7 @@ func pack(c arg.Call) int {
 			f.control(letter)
 		}
 	}
-	c.Push(glua.LString(out))
+	c.Push(val.String(out))
 	return 1
 }
 
@@ -132,7 +131,7 @@ func size(c arg.Call) int {
 		}
 		pos += size
 	}
-	c.Push(glua.LNumber(int64(pos)))
+	c.Push(val.Number(int64(pos)))
 	return 1
 }
 
@@ -165,7 +164,7 @@ func unpack(c arg.Call) int {
 	for _, v := range r.out {
 		c.Push(v)
 	}
-	c.Push(glua.LNumber(int64(r.pos + 1)))
+	c.Push(val.Number(int64(r.pos + 1)))
 	return len(r.out) + 1
 }
 
@@ -174,7 +173,7 @@ type reader struct {
 	*format
 	data  string
 	pos   uint64 // need checks it before data is read there
-	out   []glua.LValue
+	out   []val.Value
 	slots int // of Redis's stack, taken by the arguments
 }
 
@@ -188,24 +187,24 @@ func (r *reader) need(size uint64) {
 func (r *reader) read(letter byte, size uint64) uint64 {
 	switch letter {
 	case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
-		r.push(glua.LNumber(integer(r.little(size), letter >= 'a')))
+		r.push(val.Number(integer(r.little(size), letter >= 'a')))
 	case 'x':
 	case 'f':
-		r.push(glua.LNumber(math.Float32frombits(binary.LittleEndian.Uint32(r.little(size)))))
+		r.push(val.Number(math.Float32frombits(binary.LittleEndian.Uint32(r.little(size)))))
 	case 'd':
-		r.push(glua.LNumber(math.Float64frombits(binary.LittleEndian.Uint64(r.little(size)))))
+		r.push(val.Number(math.Float64frombits(binary.LittleEndian.Uint64(r.little(size)))))
 	case 'c':
 		if size == 0 {
 			size = r.length()
 			r.need(size)
 		}
-		r.push(glua.LString(r.data[r.pos : r.pos+size]))
+		r.push(val.String(r.data[r.pos : r.pos+size]))
 	case 's':
 		end := strings.IndexByte(r.data[r.pos:], 0)
 		if end < 0 {
 			arg.Raise(r.c, "unfinished string in data")
 		}
-		r.push(glua.LString(r.data[r.pos : r.pos+uint64(end)]))
+		r.push(val.String(r.data[r.pos : r.pos+uint64(end)]))
 		size = uint64(end) + 1
 	default:
 		r.control(letter)
@@ -213,7 +212,7 @@ func (r *reader) read(letter byte, size uint64) uint64 {
 	return size
 }
 
-func (r *reader) push(v glua.LValue) { r.out = append(r.out, v) }
+func (r *reader) push(v val.Value) { r.out = append(r.out, v) }
 
 // length takes the last value back, which is the length of a string.
 func (r *reader) length() uint64 {
