@@ -148,7 +148,6 @@ var luaFlags = []string{"allow-oom", "allow-stale", "no-cluster", "allow-cross-s
 // script was given.
 func (g *luaGenerator) call() string {
 	words := g.commands.fill(g.calls[g.IntN(len(g.calls))])
-	name := string(words[0])
 	var args []string
 	for _, w := range words {
 		args = append(args, luaQuote(string(w)))
@@ -164,7 +163,7 @@ func (g *luaGenerator) call() string {
 	}
 	how := []string{"redis.pcall", "redis.pcall", "redis.pcall", "redis.call"}[g.IntN(4)]
 	text := how + "(" + strings.Join(args, ", ") + ")"
-	if g.commands.unordered[name] > 0 {
+	if g.commands.unordered[string(words[0])] > 0 {
 		return "type(" + text + ")"
 	}
 	return text

@@ -54,7 +54,7 @@ func (g luaValues) value(levels int) string {
 
 func (g luaValues) number() string {
 	if g.IntN(3) == 0 {
-		return fmt.Sprintf("%d", g.Int64()>>g.IntN(64)-g.Int64()>>g.IntN(64))
+		return fmt.Sprintf("%d", int64(g.Uint64())>>g.IntN(64))
 	}
 	return g.one("0", "1", "-1", "3.99", "-3.99", "1e15", "1e17", "2^53", "2^53+1", "-2^53", "2^62", "2^63", "-2^63", "1e300", "-1e300", "1/3", "0.1",
 		"-1e-7", "1e-320", "n/n", "-(n/n)", "1/(n+0)", "-1/(n+0)", "123456789.5", "4294967296", "1e18", "9007199254740993")

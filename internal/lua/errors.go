@@ -2,7 +2,6 @@ package lua
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/firndb/firn/internal/lua/unwind"
 	"github.com/firndb/firn/internal/lua/val"
@@ -216,5 +215,3 @@ func chunkID(source string, most int) string {
 	}
 	return `[string "` + line + `"]`
 }
-
-func levelText(n int) string { return strconv.Itoa(n) }

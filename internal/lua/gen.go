@@ -134,14 +134,6 @@ func globalCode(e *global) code {
 	}
 }
 
-// plainLocal is an expression's variable that no inner function uses.
-func plainLocal(e expr) (slot int, ok bool) {
-	if l, is := e.(*local); is && !l.v.captured {
-		return l.v.slot, true
-	}
-	return 0, false
-}
-
 // late says whether an operand is read when the operation is done, and not
 // before the other operand: so Lua treats variables in registers.
 func late(e expr) bool {
@@ -276,7 +268,6 @@ func rounded(n int) int {
 type field struct {
 	key, value code
 	line       int
-	e          expr
 }
 
 func (g *gen) constructor(e *constructor) code {

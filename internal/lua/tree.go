@@ -161,9 +161,4 @@ func isMulti(e expr) bool {
 	return false
 }
 
-func isConstant(e expr) bool {
-	_, ok := e.(constant)
-	return ok
-}
-
 func text(s string) expr { return constant{val.String(s)} }

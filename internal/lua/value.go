@@ -74,12 +74,10 @@ type cell struct {
 	seen uint32
 }
 
-func (c *cell) String() string        { return "variable" }
-func (c *cell) Type() val.Type        { return val.TypeNil }
-func typeName(v value) string         { return v.Type().String() }
-func isCallable(v value) (ok bool)    { ok = v.Type() == val.TypeFunction; return ok }
-func asString(v value) (string, bool) { return textOf(v) }
-func stringValue(s string) val.Value  { return val.String(s) }
+func (c *cell) String() string     { return "variable" }
+func (c *cell) Type() val.Type     { return val.TypeNil }
+func typeName(v value) string      { return v.Type().String() }
+func isCallable(v value) (ok bool) { ok = v.Type() == val.TypeFunction; return ok }
 
 // textOf is a string, or a number as a string: what Lua coerces.
 func textOf(v value) (string, bool) {
