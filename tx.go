@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/firndb/firn/reader"
 	"github.com/firndb/firn/writer"
 )
 
@@ -24,6 +25,15 @@ func (tx *Tx) Timestamp() Timestamp { return tx.ts }
 
 // Wrote says whether the transaction has written anything yet.
 func (tx *Tx) Wrote() bool { return tx.view != nil && tx.store.head.Wrote() }
+
+// Bytes is about what the transaction's writes take in memory, where they stay
+// until they are committed.
+func (tx *Tx) Bytes() int {
+	if tx.view.Ended() {
+		return 0
+	}
+	return reader.StagedBytes(tx.store.head)
+}
 
 // Moment implements Reader: it is Timestamp.
 func (tx *Tx) Moment() Timestamp { return tx.ts }

@@ -120,10 +120,13 @@ func (h *Head) Stage(d Draft, doc schema.Row) (staged bool, err error) {
 	if err := s.derive(d.table, old, row); err != nil {
 		return false, err
 	}
+	s.bytes += len(row.Value)
 	if again {
+		s.bytes -= len(old.Value)
 		l.find(d.hash, d.table.ID, d.id).row = row
 		h.tail.Replace(l.entries[from:])
 	} else {
+		s.bytes += len(row.ID) + stagedBytes
 		l.add(change{table: d.table, hash: d.hash, row: row, old: old})
 		h.tail.Insert(l.entries[from:])
 		if old == nil {

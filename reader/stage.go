@@ -20,6 +20,7 @@ type staged struct {
 	now     int    // the layer that runs: 0 or 1; the other one is sealed
 	begun   mark   // of the running transaction
 	serial  uint64 // of the running transaction
+	bytes   int    // what it has staged takes, about
 	born    born
 	grown   []grown // to be read before the next transaction
 	view    *View   // what transactions read through; its session is open while they run
@@ -35,6 +36,10 @@ func (s *staged) sealed() *layer  { return &s.layers[1-s.now] }
 // rowsTogether is how many rows are allocated at once: those of a group are
 // forgotten together.
 const rowsTogether = 32
+
+// stagedBytes is what a staged row takes beside its id and its value: the row, the
+// change, what undoes it, its entries and its place in a range.
+const stagedBytes = 512
 
 // newRow is memory for a row that will be staged.
 func (s *staged) newRow() *schema.Row {
@@ -81,10 +86,15 @@ func (h *Head) Begin() {
 	}
 	s.begun = s.running().mark()
 	s.serial++
+	s.bytes = 0
 }
 
 // Wrote says whether the transaction has staged anything since Begin.
 func (h *Head) Wrote() bool { return len(h.staged.running().changes) > h.staged.begun.changes }
+
+// StagedBytes is what the rows take that the transaction has staged since Begin,
+// about.
+func StagedBytes(h *Head) int { return h.staged.bytes }
 
 // Rollback undoes what was staged since Begin: the transaction failed.
 func (h *Head) Rollback() { h.rollback(h.staged.running(), h.staged.begun) }

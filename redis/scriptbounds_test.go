@@ -74,3 +74,33 @@ func TestErrorsThatRedisDiesOf(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsHeldForScriptsIsBounded: what a script writes stays in memory until it
+// is committed, and so does what MONITOR and CLIENT TRACKING are to be told.
+func TestWhatIsHeldForScriptsIsBounded(t *testing.T) {
+	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
+	o := newOurs(t, srv)
+	o.ask(t, "HELLO 3")
+	o.ask(t, "CONFIG SET script-max-memory 1048576")
+	const ends = "-" + string(errScriptHeld) + "\r\n"
+	o.bounded(t, ends, "many elements", "for i=1,1e5 do redis.call('SADD','s',i) end")
+	o.bounded(t, ends, "long strings of short commands", "for i=1,8 do redis.call('SETRANGE','k'..i,1000000,'x') end")
+	o.bounded(t, ends, "caught", "for i=1,1e5 do pcall(redis.call,'RPUSH','l',i) end")
+	o.bounded(t, "_\r\n", "one key again and again", "for i=1,2e4 do redis.call('SET','k',i) end redis.call('DEL','k')")
+	o.ask(t, "CLIENT TRACKING ON")
+	o.bounded(t, ends, "reads that are tracked", "for i=1,1e5 do redis.call('GET','k') end")
+	o.ask(t, "CLIENT TRACKING OFF")
+	newOurs(t, srv).ask(t, "MONITOR")
+	o.bounded(t, ends, "lines of MONITOR", "for i=1,1e5 do redis.pcall('LPOP','k') end")
+	if got := o.ask(t, "DBSIZE"); got != "(integer) 0" {
+		t.Errorf("DBSIZE: got %q, want none", got)
+	}
+}
+
+// bounded runs a script and looks at its reply.
+func (o *ours) bounded(t *testing.T, want, name, script string) {
+	t.Helper()
+	if got := string(o.tell(t, []byte("EVAL"), []byte(script), []byte("0"))); got != want {
+		t.Errorf("%s:\n got %.200q\nwant %q", name, got, want)
+	}
+}

@@ -14,10 +14,16 @@ import (
 const (
 	errScriptNothing = resp.Error("ERR Please specify at least one argument for this redis.call() call")
 
+	errScriptHeld = resp.Error("ERR the script writes, or tells others, too much at once, see script-max-memory: nothing of it is kept")
+
 	errScriptCommand = resp.Error("ERR The user executing the script can't run this command or subcommand")
 	errScriptKey     = resp.Error("ERR The user executing the script can't access at least one of the keys mentioned in the command arguments")
 	errScriptChannel = resp.Error("ERR The user executing the script can't publish to the channel mentioned in the command")
 )
+
+// heldFactor is how many times what a script may hold itself is held for it until
+// its transaction is decided. In Redis what it writes is bounded by maxmemory.
+const heldFactor = 4
 
 // Do implements scripting.Host.
 func (h *scriptHost) Do(r *scripting.Run, words [][]byte) error {
@@ -161,7 +167,7 @@ func runCalled(s *Session, r *scripting.Run, e *command.Entry, args, words [][]b
 			noteReads(s, e, args, c.R)
 		}
 		shownInScript(s, e, words)
-		return nil
+		return heldFor(s, r)
 	}
 	c.Reply.Buf = c.Reply.Buf[:start]
 	return failedInScript(s, r, e, words, err)
@@ -175,12 +181,34 @@ func failedInScript(s *Session, r *scripting.Run, e *command.Entry, words [][]by
 		return r.Fatal(err)
 	}
 	shownInScript(s, e, words)
+	if err := heldFor(s, r); err != nil {
+		return err
+	}
 	e.Failed.Add(1)
 	if s.script.hurried {
 		s.script.failures = append(s.script.failures, e)
 	}
 	s.script.soon(func() { s.srv.stats.countError(text) })
 	return resp.Error(text)
+}
+
+// heldFor ends a script for which too much is held.
+func heldFor(s *Session, r *scripting.Run) error {
+	held := bytesHeld(s, r) - s.script.held
+	if int64(held) <= heldFactor*r.Engine.MemoryBytes.Load() {
+		return nil
+	}
+	return r.Fatal(errScriptHeld)
+}
+
+// bytesHeld is what is held until a session's transaction is decided: what it has
+// written, and what others are to be told.
+func bytesHeld(s *Session, r *scripting.Run) int {
+	held := noteBytes*len(s.outbox.notes) + len(s.outbox.text)
+	if tx := r.Outer.Tx; tx != nil {
+		held += tx.Bytes()
+	}
+	return held
 }
 
 // shownInScript is shown for a command that a script has called.

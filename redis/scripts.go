@@ -39,7 +39,7 @@ func (h *scriptHost) Begin(r *scripting.Run) error {
 		s.script = new(scriptState)
 	}
 	st := s.script
-	st.run, st.hurried, st.db = r, r.Hurried, s.db
+	st.run, st.hurried, st.db, st.held = r, r.Hurried, s.db, bytesHeld(s, r)
 	st.hits, st.misses = s.call.Work.Hits, s.call.Work.Misses
 	if r.Outer.Tx == nil {
 		return nil
