@@ -117,6 +117,10 @@ func (st *stage) heard(t *testing.T) string {
 			all.WriteString(line + "\n")
 		}
 	}
+	persistence := string(st.send(t, resp.AppendCommand(nil, []byte("INFO"), []byte("persistence"))))
+	_, changes, _ := strings.Cut(persistence, "rdb_changes_since_last_save")
+	changes, _, _ = strings.Cut(changes, "\r\n")
+	all.WriteString("changes" + changes + "\n")
 	all.WriteString(st.log.String())
 	return volatile.ReplaceAllString(all.String(), "")
 }

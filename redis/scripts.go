@@ -40,7 +40,7 @@ func (h *scriptHost) Begin(r *scripting.Run) error {
 	}
 	st := s.script
 	st.run, st.hurried, st.db, st.held = r, r.Hurried, s.db, bytesHeld(s, r)
-	st.hits, st.misses = s.call.Work.Hits, s.call.Work.Misses
+	st.counted = s.call.Work.Counted
 	if r.Outer.Tx == nil {
 		return nil
 	}

@@ -16,10 +16,10 @@ type scriptState struct {
 	times   stopwatch      // of the commands that the script calls
 
 	// What an attempt that is undone takes back.
-	calls        []*command.Entry
-	failures     []*command.Entry
-	hits, misses int64
-	later        []func() // what others hear of, once the attempt is known to be for good
+	calls    []*command.Entry
+	failures []*command.Entry
+	counted  keyspace.Counted // before it
+	later    []func()         // what others hear of, once the attempt is known to be for good
 
 	author scriptAuthor
 }
@@ -35,7 +35,7 @@ func (st *scriptState) undo(work *keyspace.Workspace) {
 	for _, e := range st.failures {
 		e.Failed.Add(-1)
 	}
-	work.Hits, work.Misses = st.hits, st.misses
+	work.Counted = st.counted
 }
 
 // soon does something that others see: at once, or, of an attempt that may have

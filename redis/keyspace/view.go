@@ -121,13 +121,18 @@ type Workspace struct {
 
 	found []byte // the id of the key's document that was looked for last
 
-	Hits, Misses int64 // keys that reads found and did not, not yet in the server's statistics
-	Written      int64 // keys that were written, the same
+	Counted
 
 	uidTS firn.Timestamp // the transaction that uidN counts in
 	uidN  int64          // collection uids given out in it
 
 	former formerReigns
+}
+
+// Counted is what is not in the server's statistics yet.
+type Counted struct {
+	Hits, Misses int64 // keys that reads found, and did not
+	Written      int64 // keys that were written
 }
 
 // Room is memory of the command, to append an id to.
