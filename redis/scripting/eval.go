@@ -16,7 +16,7 @@ const (
 	errNegativeKeys = resp.Error("ERR Number of keys can't be negative")
 )
 
-// hurriedSource is the longest script that is compiled on an event loop.
+// hurriedSource is the longest script that is hashed and compiled on an event loop.
 const hurriedSource = 4 << 10
 
 // What the entries have in common.
@@ -28,7 +28,7 @@ const (
 func evalCommands() []command.Command {
 	return []command.Command{
 		{
-			Name: "EVAL", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.Writes,
+			Name: "EVAL", Args: "script numkeys [key [key ...]] [arg [arg ...]]", Min: 2, Max: -1, Flags: evalFlags | command.Writes | command.TakesSource,
 			Keys:  command.CountedKeys(2, command.Changes).Noted("We cannot tell how the keys will be used so we assume the worst, RW and UPDATE"),
 			Group: "scripting", Since: "2.6.0", Complexity: evalComplexity,
 			Summary: "Executes a server-side Lua script.",
@@ -119,12 +119,12 @@ func (e *Engine) load(sha string, source []byte, stays bool) (*Script, error) {
 	if err := s.compile(); err != nil {
 		return nil, err
 	}
-	if stays {
-		s.seen.Store(true)
-	}
 	s, ok := e.cache.keep(s, stays)
 	if !ok {
 		return nil, errCacheFull
+	}
+	if stays {
+		s.seen.Store(true)
 	}
 	return s, nil
 }

@@ -75,12 +75,19 @@ func (e *Engine) took(r *Run, err error) {
 	}
 }
 
-// LongLately says whether the script that a command names took long lately.
+// LongLately says whether the script that a command names took long lately, or
+// is so large that an event loop does not even look for it.
 func (e *Engine) LongLately(cmd *command.Entry, args [][]byte) bool {
-	if e.lately.some.Load() == 0 || len(args) == 0 {
+	if len(args) == 0 {
 		return false
 	}
-	if cmd.Flags&command.TakesSource == 0 {
+	source := cmd.Flags&command.TakesSource != 0
+	switch {
+	case source && len(args[0]) > hurriedSource:
+		return true
+	case e.lately.some.Load() == 0:
+		return false
+	case !source:
 		return e.lately.has(string(args[0]))
 	}
 	var sha [shaHexBytes]byte

@@ -200,9 +200,7 @@ func (r *Run) Writes() error {
 		return nil
 	}
 	if !r.pulse.fate.CompareAndSwap(fateOpen, fateWrote) {
-		if end := r.pulse.ends.Load(); end != nil {
-			return r.endNow(*end)
-		}
+		return r.endNow(errKilled)
 	}
 	r.Wrote = true
 	return nil
