@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/firndb/firn/internal/lua/arg"
 )
 
 // A program returns its value, and its errors are Lua's.
@@ -47,5 +49,23 @@ func TestBudgetCannotBeCaught(t *testing.T) {
 	}
 	if got, err := run(t, s, nil, "return 1+1"); got != "2" || err != nil {
 		t.Errorf("the next call: got %s, %v, want 2", got, err)
+	}
+}
+
+// TestPanicsAreNoErrorsOfPrograms: what is wrong with us ends the program, whatever
+// it catches, and the state, but not the process.
+func TestPanicsAreNoErrorsOfPrograms(t *testing.T) {
+	for _, source := range []string{
+		"wrong.panic()", "pcall(wrong.panic)", "coroutine.wrap(function() pcall(wrong.panic) end)()",
+		"xpcall(error, wrong.panic)", "table.sort({1,2,3}, wrong.panic)",
+	} {
+		s := New(func(s *State) {
+			s.Register("wrong", arg.Library{Members: []arg.Member{{Name: "panic", Function: func(arg.Call) int { panic("ours") }}}})
+		})
+		_, err := run(t, s, nil, source+" return 1")
+		broken, ok := errors.AsType[*PanicError](err)
+		if !ok || broken.Cause != "ours" || !s.Broken() {
+			t.Errorf("%s: got %v, broken %v, want a panic", source, err, s.Broken())
+		}
 	}
 }

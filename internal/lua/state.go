@@ -14,6 +14,7 @@ package lua
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"github.com/firndb/firn/internal/lua/cjson"
 	"github.com/firndb/firn/internal/lua/val"
@@ -43,6 +44,15 @@ type Error struct {
 	Source string    // where, as Lua says it: "@user_script"; "=[C]" outside of programs
 	Line   int       // -1 outside of programs
 }
+
+// PanicError is the error of a call in which Go panicked: a mistake of ours, or of
+// a function that was registered. The state is Broken.
+type PanicError struct {
+	Cause any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("lua: panic: %v\n%s", e.Cause, e.Stack) }
 
 // Error is the raised value as text.
 func (e *Error) Error() string {
@@ -145,7 +155,8 @@ func (s *State) end(v *val.Value, err *error) {
 		*err = e.err
 	default:
 		s.broken = true
-		*err = fmt.Errorf("lua: %v", e)
+		*v, *err = nil, &PanicError{Cause: e, Stack: debug.Stack()}
+		return
 	}
 	if s.meter.err != nil {
 		*v, *err = nil, s.meter.err

@@ -159,12 +159,10 @@ func (e *Engine) execute(c *command.Call, host Host, r *Run, s *Script, readOnly
 		return err
 	}
 	value, err := r.state.Call(fn, &r.guard, args...)
-	switch {
-	case r.ended != nil:
-		return r.ended
-	case errors.Is(err, lua.ErrSteps):
-		return ErrLong
-	case errors.Is(err, lua.ErrDeadline):
+	if end := r.endOf(err); end != nil {
+		return end
+	}
+	if errors.Is(err, lua.ErrDeadline) {
 		return r.Late
 	}
 	return r.answer(s, value, err)

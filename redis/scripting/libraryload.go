@@ -60,12 +60,10 @@ func (s *loadedSet) load(r *Run, l *library) (*loaded, error) {
 	s.env.loading(in)
 	_, err := r.state.Call(main, &r.guard)
 	s.env.ready()
-	switch {
-	case r.ended != nil:
-		return nil, r.ended
-	case errors.Is(err, lua.ErrSteps):
-		return nil, ErrLong
-	case err != nil:
+	if end := r.endOf(err); end != nil {
+		return nil, end
+	}
+	if err != nil {
 		return nil, err
 	}
 	callbacks := make([]*lua.Function, 0, len(in.callbacks))
@@ -131,8 +129,11 @@ func (s *functionSet) bring(c *command.Call, host Host, r *Run, f *keyspace.Func
 // loadError is the answer to code that cannot be loaded, unless the run is to
 // end otherwise.
 func loadError(r *Run, err error) error {
-	if err == ErrLong || err == r.ended {
+	if err == ErrLong {
 		return err
+	}
+	if end := r.endOf(err); end != nil {
+		return end
 	}
 	text, _ := errorText(err)
 	return resp.Error("ERR Error registering functions: " + text)

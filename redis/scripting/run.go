@@ -1,8 +1,10 @@
 package scripting
 
 import (
+	"errors"
 	"time"
 
+	"github.com/firndb/firn/internal/invariant"
 	"github.com/firndb/firn/internal/lua"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/resp"
@@ -80,7 +82,8 @@ type Run struct {
 	pulse     pulse
 	functions any // what functions keep in state, see libraryload.go
 
-	ended error // why the script must end: an error that is not for it
+	calling bool  // a command runs, which is not Lua's
+	ended   error // why the script must end: an error that is not for it
 
 	words [][]byte // scratch: of the command that the script calls
 	arena []byte   // what they are made of
@@ -99,6 +102,24 @@ func (r *Run) Fatal(err error) error {
 	return r.ended
 }
 
+// endOf is the error that ends the command, of the one that a call of Lua has
+// ended with; nil is for one that is the script's, if there is one. A mistake in
+// Lua is a script's misfortune, which is undone, but one in a command may have left
+// locks and half of a write.
+func (r *Run) endOf(err error) error {
+	broken, ok := errors.AsType[*lua.PanicError](err)
+	invariant.Check(!ok || !r.calling, "a command that a script calls does not panic: %v", broken)
+	switch {
+	case ok:
+		return err
+	case r.ended != nil:
+		return r.ended
+	case errors.Is(err, lua.ErrSteps):
+		return ErrLong
+	}
+	return nil
+}
+
 // do runs a command and returns its reply in RESP, which is valid until the
 // next call. An error is for the script, unless r.ended is set.
 func (r *Run) do(words [][]byte) ([]byte, error) {
@@ -106,7 +127,9 @@ func (r *Run) do(words [][]byte) ([]byte, error) {
 		return nil, err
 	}
 	r.Call.Reply.Buf, r.Call.Reply.Proto = r.reply[:0], r.Proto
+	r.calling = true
 	err := r.Host.Do(r, words)
+	r.calling = false
 	r.reply = r.Call.Reply.Buf
 	return r.reply, err
 }
