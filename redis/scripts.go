@@ -104,9 +104,9 @@ func (h *scriptHost) Log(level int, text string) {
 	logger := s.srv.opts.Logger
 	s.script.soon(func() {
 		switch level {
-		case 0:
+		case scripting.LevelDebug, scripting.LevelVerbose:
 			logger.Debug(text, "from", "script")
-		case 3:
+		case scripting.LevelWarning:
 			logger.Warn(text, "from", "script")
 		default:
 			logger.Info(text, "from", "script")
