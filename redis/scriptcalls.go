@@ -12,8 +12,6 @@ import (
 
 // Errors of commands that scripts call, in Redis's words.
 const (
-	errScriptNothing = resp.Error("ERR Please specify at least one argument for this redis.call() call")
-
 	errScriptHeld = resp.Error("ERR the script writes, or tells others, too much at once, see script-max-memory: nothing of it is kept")
 
 	errScriptCommand = resp.Error("ERR The user executing the script can't run this command or subcommand")
@@ -28,9 +26,6 @@ const heldFactor = 4
 // Do implements scripting.Host.
 func (h *scriptHost) Do(r *scripting.Run, words [][]byte) error {
 	s := (*Session)(h)
-	if len(words) == 0 {
-		return errScriptNothing
-	}
 	e, args, err := s.srv.commands.Resolve(words)
 	if err == nil {
 		err = scriptMay(s, r, e, args)

@@ -7,7 +7,7 @@ import (
 	"github.com/firndb/firn/internal/lua/val"
 )
 
-// readDirective is one % of string.format.
+// directive is one % of string.format.
 type directive struct {
 	minus, plus, space, sharp, zero bool
 	width, precision                int // -1: none

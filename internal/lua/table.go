@@ -252,7 +252,7 @@ func (t *table) spare() int {
 	return -1
 }
 
-// growText makes room for one more key.
+// grow makes room for one more key.
 func (t *table) grow(m *meter, key value) {
 	var slices [27]int // keys in (2^(i-1), 2^i]
 	inArray := t.countArray(&slices)

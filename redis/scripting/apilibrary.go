@@ -12,14 +12,6 @@ import (
 	"github.com/firndb/firn/internal/lua/val"
 )
 
-// Levels of redis.log.
-const (
-	LogDebug   = 0
-	LogVerbose = 1
-	LogNotice  = 2
-	LogWarning = 3
-)
-
 // Where redis.set_repl would send what a script writes. Firn's followers get
 // all of it.
 const (
@@ -33,7 +25,7 @@ func member(name string, n int) arg.Member { return arg.Member{Name: name, Value
 
 func logLevels() []arg.Member {
 	return []arg.Member{
-		member("LOG_DEBUG", LogDebug), member("LOG_VERBOSE", LogVerbose), member("LOG_NOTICE", LogNotice), member("LOG_WARNING", LogWarning),
+		member("LOG_DEBUG", LevelDebug), member("LOG_VERBOSE", LevelVerbose), member("LOG_NOTICE", LevelNotice), member("LOG_WARNING", LevelWarning),
 	}
 }
 
@@ -92,11 +84,11 @@ func redisLog(c lua.Call, r *Run) int {
 	if n < 2 {
 		return raise(c, "redis.log() requires two arguments or more.")
 	}
-	level, ok := numberOf(c.Arg(1))
+	level, ok := arg.ToNumber(c.Arg(1))
 	if !ok {
 		return raise(c, "First argument must be a number (log level).")
 	}
-	if l := number.Int64(level); l < LogDebug || l > LogWarning {
+	if l := number.Int64(level); l < LevelDebug || l > LevelWarning {
 		return raise(c, "Invalid debug level.")
 	}
 	var line strings.Builder
@@ -115,7 +107,7 @@ func redisSetRESP(c lua.Call, r *Run) int {
 	if c.Top() != 1 {
 		return raise(c, "redis.setresp() requires one argument.")
 	}
-	f, _ := numberOf(c.Arg(1))
+	f, _ := arg.ToNumber(c.Arg(1))
 	proto := number.Int64(f)
 	if proto != 2 && proto != 3 {
 		return raise(c, "RESP version must be 2 or 3.")
@@ -128,7 +120,7 @@ func redisSetRepl(c lua.Call, _ *Run) int {
 	if c.Top() != 1 {
 		return raise(c, "redis.set_repl() requires two arguments.")
 	}
-	f, _ := numberOf(c.Arg(1))
+	f, _ := arg.ToNumber(c.Arg(1))
 	if number.Int64(f)&^replAll != 0 {
 		return raise(c, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
 	}

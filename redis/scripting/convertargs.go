@@ -52,15 +52,3 @@ func textOf(v val.Value) (string, bool) {
 	}
 	return "", false
 }
-
-// numberOf is a number, or a string that Lua reads as one. ok is false for any
-// other value, which counts as 0.
-func numberOf(v val.Value) (f float64, ok bool) {
-	switch v := v.(type) {
-	case val.Number:
-		return float64(v), true
-	case val.String:
-		return number.Parse(string(v))
-	}
-	return 0, false
-}

@@ -7,7 +7,7 @@
 // runs in one transaction, one that only reads on one snapshot, of any moment.
 //
 // Nothing waits on an event loop: a script begins there with a budget, see
-// [Run.Budget], and runs again from the start where it may take its time if
+// [Run.Limit], and runs again from the start where it may take its time if
 // that does not suffice.
 package scripting
 
@@ -60,7 +60,7 @@ func New(o Options) *Engine {
 // may take its time.
 var ErrLong = errors.New("redis: the script takes long")
 
-// Levels of Host.Log, Redis's.
+// Levels of Host.Log and redis.log, Redis's.
 const (
 	LevelDebug = iota
 	LevelVerbose

@@ -96,9 +96,8 @@ func goodName(name string) bool {
 // functionsChunk is what errors call the code of a library.
 const functionsChunk = "user_function"
 
-// compileLibrary compiles code behind its first line, whose end is kept, so that
-// lines count from the beginning. What is compiled already is
-// returned.
+// compile compiles a library's code behind its first line, whose end is kept, so
+// that lines count from the beginning. What is compiled already is returned.
 func (s *functionSet) compile(hash keyspace.CodeHash, code []byte) (*library, error) {
 	if l := s.libraries.find(hash); l != nil {
 		return l, nil

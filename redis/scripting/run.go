@@ -25,9 +25,9 @@ type Host interface {
 	Begin(r *Run) error
 	End(r *Run, err error)
 
-	// Do runs a command that the script calls, and appends the reply to
-	// r.Call.Reply. A resp.Error is the command's, for the script; any other error
-	// ends the script, and nobody sees what it did.
+	// Do runs a command that the script calls, of one word or more, and appends the
+	// reply to r.Call.Reply. A resp.Error is the command's, for the script; any other
+	// error ends the script, and nobody sees what it did.
 	Do(r *Run, words [][]byte) error
 
 	// MayRun says whether the user may run a command, and whether there is one of
