@@ -55,6 +55,7 @@ type Snapshot struct {
 	at     []*cell
 	tables []noted
 	count  int // cells, tables, and what these have
+	bytes  int // of strings
 	tooBig bool
 }
 
@@ -89,6 +90,8 @@ func (n *Snapshot) reach(v value, epoch uint32) {
 		return
 	}
 	switch v := v.(type) {
+	case val.String:
+		n.bytes += len(v)
 	case *function:
 		if v.seen == epoch {
 			return
@@ -133,6 +136,12 @@ func (n *Snapshot) table(t *table, epoch uint32) {
 		n.reach(note.all[i], epoch)
 	}
 }
+
+// TooBig says that there was too much to note.
+func (n *Snapshot) TooBig() bool { return n.tooBig }
+
+// Bytes is about what was noted takes: a string as often as it was found.
+func (n *Snapshot) Bytes() int { return n.bytes + n.count*nodeBytes }
 
 // Same says whether all that was noted is as it was. When there was too much
 // to note it is not.

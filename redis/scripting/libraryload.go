@@ -19,7 +19,7 @@ type loaded struct {
 	functions []keyspace.LibraryFunction
 	callbacks map[string]*lua.Function
 	memory    *lua.Snapshot // what the callbacks can reach and change
-	bytes     int           // of the code
+	bytes     int           // of the code and of memory
 }
 
 // What libraries a state keeps: beyond either it drops them all.
@@ -35,9 +35,14 @@ type loadedSet struct {
 	env    libraryEnv
 }
 
-// keep adds a library.
+// keep adds a library, unless there is so much to note that it would be loaded
+// anew by each call in any case.
 func (s *loadedSet) keep(l *library, in *loaded) {
-	in.bytes = l.chunk.Bytes()
+	s.drop(l.hash)
+	if in.memory.TooBig() {
+		return
+	}
+	in.bytes = l.chunk.Bytes() + in.memory.Bytes()
 	if s.bytes += in.bytes; s.byHash == nil || len(s.byHash) >= maxLoaded || s.bytes > maxLoadedBytes {
 		s.byHash, s.bytes = make(map[keyspace.CodeHash]*loaded), in.bytes
 	}
@@ -47,6 +52,12 @@ func (s *loadedSet) keep(l *library, in *loaded) {
 // check drops a library whose functions have changed what they can reach.
 func (s *loadedSet) check(hash keyspace.CodeHash) {
 	if in := s.byHash[hash]; in != nil && !in.memory.Same() {
+		s.drop(hash)
+	}
+}
+
+func (s *loadedSet) drop(hash keyspace.CodeHash) {
+	if in := s.byHash[hash]; in != nil {
 		delete(s.byHash, hash)
 		s.bytes -= in.bytes
 	}
