@@ -2,7 +2,10 @@ package lua
 
 import (
 	"errors"
+	"strings"
 	"testing"
+
+	"github.com/firndb/firn/internal/lua/val"
 )
 
 // The libraries that Redis ships are there, and what a program sets in them is
@@ -56,5 +59,30 @@ func TestLibrariesAreBounded(t *testing.T) {
 	const long = "local t = {} for i = 1, 1000 do t[i] = i end for i = 1, 1000 do t[i] = nil end local all = {} for i = 1, 100000 do all[i] = t end return #cmsgpack.pack(all)"
 	if _, err := run(t, New(nil), &Guard{Steps: 2_000_000}, long); !errors.Is(err, ErrSteps) {
 		t.Errorf("%s\n got %v, want %v", long, err, ErrSteps)
+	}
+}
+
+// TestLibrariesSpendOnTheirInput: a client may send a script a text of any length,
+// and what is made of it must not take longer than the script may.
+func TestLibrariesSpendOnTheirInput(t *testing.T) {
+	const length = 200_000
+	for _, tt := range []struct{ program, piece, end string }{
+		{"return cjson.decode('[' .. (...) .. '1]')", "1,", ""},
+		{"return cjson.decode((...))", " ", "1"},
+		{"return cjson.encode((...))", "x", ""},
+		{"return cmsgpack.unpack('\\221\\000\\003\\013\\064' .. (...))", "\x01", ""},
+		{"return struct.size((...))", "b", ""},
+	} {
+		chunk, err := Compile("user_script", tt.program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, want := range map[int]error{100: nil, length: ErrSteps} {
+			s := New(nil)
+			_, err := s.Call(s.Load(chunk), &Guard{Steps: 10_000}, val.String(strings.Repeat(tt.piece, n)+tt.end))
+			if !errors.Is(err, want) && !(want == nil && errors.As(err, new(*Error))) {
+				t.Errorf("%s of %d: got %v, want %v", tt.program, n, err, want)
+			}
+		}
 	}
 }

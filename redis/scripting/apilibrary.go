@@ -75,6 +75,7 @@ func redisSHA1(c lua.Call, _ *Run) int {
 		return raise(c, "wrong number of arguments")
 	}
 	text, _ := textOf(c.Arg(1))
+	arg.SpendOnText(c, len(text))
 	sum := sha1.Sum([]byte(text))
 	return pushOne(c, val.String(hex.EncodeToString(sum[:])))
 }

@@ -43,6 +43,17 @@ func (a *Allowance) Take(c Call, bytes int) {
 	Reserve(c, a.reserved)
 }
 
+// bytesPerStep is how many bytes of text are read or written one by one in the time
+// of one instruction, about.
+const bytesPerStep = 4
+
+// SpendOnText spends what it costs to look at each byte of a text.
+func SpendOnText(c Call, bytes int) {
+	if bytes >= bytesPerStep {
+		c.Spend(bytes / bytesPerStep)
+	}
+}
+
 // slotsPerStep is how many places of a table are looked at in the time of one
 // instruction, about.
 const slotsPerStep = 4

@@ -27,6 +27,7 @@ func (o *options) decode(c arg.Call) int {
 	if len(data) >= 2 && (data[0] == 0 || data[1] == 0) {
 		arg.Raise(c, "JSON parser does not support UTF-16 or UTF-32")
 	}
+	arg.SpendOnText(c, len(data))
 	d := decoder{
 		scanner: scanner{data: data, invalid: o.decodeInvalid != 0},
 		options: o,

@@ -90,6 +90,7 @@ const hexDigits = "0123456789abcdef"
 // text writes a string. Bytes that are not ASCII are written as they are.
 func (e *encoder) text(s string) {
 	e.allowance.Take(e.c, len(s))
+	arg.SpendOnText(e.c, len(s))
 	e.out = append(e.out, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {
@@ -166,6 +167,7 @@ func (e *encoder) arrayLength(t arg.Table) int32 {
 }
 
 func (e *encoder) array(t arg.Table, n int32) {
+	e.c.Spend(int(n)) // it may be much longer than the table
 	e.out = append(e.out, '[')
 	for i := range int(n) {
 		if i > 0 {

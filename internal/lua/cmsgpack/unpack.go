@@ -106,6 +106,7 @@ func (u *unpacker) value() val.Value {
 	code := u.take(1)[0]
 	u.stack(1, "too many return values at once; use unpack_one or unpack_limit instead.")
 	u.allowance.Take(u.c, arg.MemberBytes)
+	u.c.Spend(1)
 	switch {
 	case code <= msgpcode.PosFixedNumHigh:
 		return number(int64(code))

@@ -33,7 +33,9 @@ type format struct {
 
 // open begins with argument 1. A format ends at its first NUL.
 func open(c arg.Call) *format {
-	return &format{c: c, text: arg.String(c, 1), align: 1}
+	text := arg.String(c, 1)
+	arg.SpendOnText(c, len(text))
+	return &format{c: c, text: text, align: 1}
 }
 
 // next returns the next letter and the size of what it stands for, 0 where that
