@@ -6,6 +6,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/redis/command"
+	"github.com/firndb/firn/redis/scripting"
 )
 
 // TestAPanicOfACommandIsNotTheScripts: a command that panics may hold locks, and
@@ -13,20 +14,26 @@ import (
 // the command is called without a script, even if the script would catch it.
 func TestAPanicOfACommandIsNotTheScripts(t *testing.T) {
 	srv := New(openStore(t, firn.Options{Durability: firn.None}), Options{})
-	o := newOurs(t, srv)
-	o.ask(t, "SET k v")
-	e, _, err := srv.commands.Resolve([][]byte{[]byte("OBJECT"), []byte("HELP")})
+	call := func(in *scripting.Invocation) error { _, err := in.Do("OBJECT", "HELP"); return err }
+	if err := srv.RegisterFunction("calls", scripting.NoWrites, call); err != nil {
+		t.Fatal(err)
+	}
+	e, _, err := srv.commands.Resolve(wordBytes([]string{"OBJECT", "HELP"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := e.Run
 	defer func() { e.Run = run }()
 	e.Run = func(*command.Call) error { panic("half of a write") }
-	defer func() {
-		text, _ := recover().(string)
-		if !strings.Contains(text, "half of a write") {
-			t.Errorf("got %q, want a panic of that text", text)
-		}
-	}()
-	t.Errorf("got %q, want a panic", o.tell(t, []byte("EVAL_RO"), []byte("pcall(redis.call, 'OBJECT', 'HELP') return 1"), []byte("0")))
+	for _, words := range [][]string{{"EVAL_RO", "pcall(redis.call, 'OBJECT', 'HELP') return 1", "0"}, {"FCALL_RO", "calls", "0"}} {
+		func() {
+			defer func() {
+				text, _ := recover().(string)
+				if !strings.Contains(text, "half of a write") {
+					t.Errorf("%s: got %q, want a panic of that text", words, text)
+				}
+			}()
+			t.Errorf("%s: got %q, want a panic", words, newOurs(t, srv).tell(t, wordBytes(words)...))
+		}()
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/internal/invariant"
 	"github.com/firndb/firn/redis/command"
 	"github.com/firndb/firn/redis/keyspace"
 	"github.com/firndb/firn/resp"
@@ -183,10 +184,12 @@ func (s *functionSet) callNative(c *command.Call, host Host, n *native, readOnly
 	return err
 }
 
-// call calls the function, of somebody else's program: a panic is an error.
+// call calls the function, of somebody else's program: a panic is an error, but
+// for one of a command that the function has called.
 func (n *native) call(in *Invocation) (err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
+			invariant.Check(!in.run.calling, "a command that a function calls does not panic: %v", broken)
 			err = fmt.Errorf("function %s: panic: %v", n.name, broken)
 		}
 	}()
