@@ -68,6 +68,7 @@ func (l *lately) wasQuick(name string) {
 // took remembers how long a run took that has ended with err.
 func (e *Engine) took(r *Run, err error) {
 	switch {
+	case r.Name == "": // code that is loaded: nobody looks for it
 	case err == ErrLong, !r.Hurried && command.Clock()-r.pulse.began > LoopLimit:
 		e.lately.tookLong(r.Name)
 	case !r.Hurried:

@@ -38,3 +38,16 @@ func TestLongScriptsAreKnownByTheirSource(t *testing.T) {
 		t.Error("a script that is not looked for on an event loop begins there")
 	}
 }
+
+// TestOnlyWhatHasANameIsKnownToTakeLong: as long as any script is, all look.
+func TestOnlyWhatHasANameIsKnownToTakeLong(t *testing.T) {
+	e := New(Options{})
+	e.took(&Run{Engine: e}, ErrLong)
+	if n := e.lately.some.Load(); n != 0 {
+		t.Errorf("got %d scripts that took long, want none", n)
+	}
+	e.took(&Run{Engine: e, Name: "sha"}, ErrLong)
+	if n := e.lately.some.Load(); n != 1 {
+		t.Errorf("got %d scripts that took long, want one", n)
+	}
+}
