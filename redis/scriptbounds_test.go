@@ -8,6 +8,7 @@ import (
 
 	"github.com/firndb/firn"
 	"github.com/firndb/firn/internal/seed"
+	"github.com/firndb/firn/redis/scripting"
 )
 
 // Replies of scripts end: in depth where Redis's end, and in size.
@@ -82,11 +83,19 @@ func TestWhatIsHeldForScriptsIsBounded(t *testing.T) {
 	o := newOurs(t, srv)
 	o.ask(t, "HELLO 3")
 	o.ask(t, "CONFIG SET script-max-memory 1048576")
-	const ends = "-" + string(errScriptHeld) + "\r\n"
+	held, _ := wire(scripting.ErrHeld)
+	ends := "-" + held + "\r\n"
 	o.bounded(t, ends, "many elements", "for i=1,1e5 do redis.call('SADD','s',i) end")
 	o.bounded(t, ends, "long strings of short commands", "for i=1,8 do redis.call('SETRANGE','k'..i,1000000,'x') end")
 	o.bounded(t, ends, "caught", "for i=1,1e5 do pcall(redis.call,'RPUSH','l',i) end")
 	o.bounded(t, "_\r\n", "one key again and again", "for i=1,2e4 do redis.call('SET','k',i) end redis.call('DEL','k')")
+	o.ask(t, "MULTI")
+	for range 3 {
+		o.ask(t, `EVAL "for i=1,4000 do redis.call('RPUSH','l',i) end" 0`)
+	}
+	if got := string(o.tell(t, []byte("EXEC"))); got != ends {
+		t.Errorf("scripts that write much together: got %q, want %q", got, ends)
+	}
 	o.ask(t, "CLIENT TRACKING ON")
 	o.bounded(t, ends, "reads that are tracked", "for i=1,1e5 do redis.call('GET','k') end")
 	o.ask(t, "CLIENT TRACKING OFF")

@@ -12,8 +12,6 @@ import (
 
 // Errors of commands that scripts call, in Redis's words.
 const (
-	errScriptHeld = resp.Error("ERR the script writes, or tells others, too much at once, see script-max-memory: nothing of it is kept")
-
 	errScriptCommand = resp.Error("ERR The user executing the script can't run this command or subcommand")
 	errScriptKey     = resp.Error("ERR The user executing the script can't access at least one of the keys mentioned in the command arguments")
 	errScriptChannel = resp.Error("ERR The user executing the script can't publish to the channel mentioned in the command")
@@ -187,24 +185,21 @@ func failedInScript(s *Session, r *scripting.Run, e *command.Entry, words [][]by
 	return resp.Error(text)
 }
 
-// heldFor ends a script for which too much is held.
+// heldFor ends a script when too much is held until its transaction is decided:
+// what that has written, also before the script, and what others are to be told.
 func heldFor(s *Session, r *scripting.Run) error {
-	held := bytesHeld(s, r) - s.script.held
-	if int64(held) <= heldFactor*r.Engine.MemoryBytes.Load() {
-		return nil
-	}
-	return r.Fatal(errScriptHeld)
-}
-
-// bytesHeld is what is held until a session's transaction is decided: what it has
-// written, and what others are to be told.
-func bytesHeld(s *Session, r *scripting.Run) int {
-	held := noteBytes*len(s.outbox.notes) + len(s.outbox.text)
+	held := noted(&s.outbox) - s.script.noted
 	if tx := r.Outer.Tx; tx != nil {
 		held += tx.Bytes()
 	}
-	return held
+	if int64(held) <= heldFactor*r.Engine.MemoryBytes.Load() {
+		return nil
+	}
+	return r.Fatal(scripting.ErrHeld)
 }
+
+// noted is how many bytes there are to tell others.
+func noted(o *outbox) int { return noteBytes*len(o.notes) + len(o.text) }
 
 // shownInScript is shown for a command that a script has called.
 func shownInScript(s *Session, e *command.Entry, words [][]byte) {

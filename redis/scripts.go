@@ -39,7 +39,7 @@ func (h *scriptHost) Begin(r *scripting.Run) error {
 		s.script = new(scriptState)
 	}
 	st := s.script
-	st.run, st.hurried, st.db, st.held = r, r.Hurried, s.db, bytesHeld(s, r)
+	st.run, st.hurried, st.db, st.noted = r, r.Hurried, s.db, noted(&s.outbox)
 	st.counted = s.call.Work.Counted
 	if r.Outer.Tx == nil {
 		return nil

@@ -12,7 +12,7 @@ type scriptState struct {
 	run     *scripting.Run // nil: none runs
 	hurried bool           // on an event loop: the attempt may have to be undone
 	db      int            // the database that was selected before
-	held    int            // bytesHeld when it began
+	noted   int            // bytes in the outbox when it began
 	times   stopwatch      // of the commands that the script calls
 
 	// What an attempt that is undone takes back.

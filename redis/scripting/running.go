@@ -64,6 +64,10 @@ const (
 // Nothing that it wrote is kept.
 var ErrEnded = errors.New("redis: the script was ended, because the server ends")
 
+// ErrHeld is the error of a script for which too much would be held until its
+// transaction is decided. Nothing that it wrote is kept.
+var ErrHeld = errors.New("redis: the script writes, or tells others, too much at once")
+
 // Whether a script has written, and whether it was killed: only one of both.
 const (
 	fateOpen int32 = iota
