@@ -101,7 +101,7 @@ var causes = []struct {
 	text  string
 	known bool
 }{
-	{scripting.ErrEnded, "ERR the server is shutting down: the script was ended, and nothing of it was kept", false},
+	{scripting.ErrEnded, "ERR the server is shutting down: the script was ended, and nothing of it was kept", true},
 	{scripting.ErrHeld, "ERR the script writes, or tells others, too much at once, see script-max-memory: nothing of it is kept", false},
 	{firn.ErrForked, "FORKED the token is from another history of this store", true},
 	{firn.ErrMoment, "ERR invalid moment: give a timestamp in microseconds, <n>ms, <n>s, a date, an RFC 3339 time, -5m, -1d12h, -2w, now or a token", true},

@@ -232,6 +232,7 @@ func (f *frame) store(target expr, obj, key, v value, line int) {
 func (g *gen) while(s *whileStat) action {
 	is, body, n := g.condition(s.cond), g.block(s.body), cost(s.body)
 	return func(f *frame) signal {
+		f.line = s.line // where it is, should it be ended in an empty loop
 		for is(f) {
 			f.th.m.spend(n)
 			if s := body(f); s != signalNone {
@@ -248,6 +249,7 @@ func (g *gen) while(s *whileStat) action {
 func (g *gen) repeat(s *repeatStat) action {
 	body, is, n := g.block(s.body), g.condition(s.cond), cost(s.body)
 	return func(f *frame) signal {
+		f.line = s.line
 		for {
 			f.th.m.spend(n)
 			if s := body(f); s != signalNone {
@@ -298,6 +300,7 @@ func (g *gen) numericFor(s *forStat) action {
 	return func(f *frame) signal {
 		a, b := start(f), stop(f)
 		i, last, by := f.forRange(a, b, step(f), s.line)
+		f.line = s.line
 		for i = float64(i-by) + by; by > 0 && i <= last || !(by > 0) && last <= i; i += by {
 			f.th.m.spend(n)
 			declare(f, s.v, number(i))

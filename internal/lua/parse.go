@@ -256,7 +256,7 @@ func (p *parser) repeatStatement(line int) stat {
 	cond := readCondition(p)
 	p.fn.loops--
 	p.fn.active = p.fn.active[:scope]
-	return &repeatStat{body, cond}
+	return &repeatStat{body, cond, line}
 }
 
 func (p *parser) forStatement(line int) (s stat) {

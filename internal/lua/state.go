@@ -77,9 +77,13 @@ func (s *State) SetGlobal(name string, v val.Value) {
 	s.globals.setString(&s.meter, name, v)
 }
 
-// Position is where the program is, while it runs: its source, and the line.
+// Position is where the program is, while it runs: its source, and the line,
+// which is the first one where nothing has run yet.
 func (s *State) Position() (source string, line int) {
 	at := s.current.origin()
+	if at.line == 0 {
+		at.line = 1
+	}
 	return at.source, at.line
 }
 

@@ -88,6 +88,7 @@ type (
 	repeatStat struct {
 		body []stat
 		cond expr
+		line int
 	}
 	ifStat struct {
 		conds  []expr
