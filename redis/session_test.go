@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/firndb/firn"
+	"github.com/firndb/firn/redis/scripting"
 	"github.com/firndb/firn/resp"
 )
 
@@ -323,6 +324,7 @@ func TestErrorsAreShownOrHidden(t *testing.T) {
 		{fmt.Errorf("x: %w", firn.ErrInDoubt), "ERR outcome unknown: the commit may or may not have been kept; the server must be restarted", false},
 		{firn.ErrBusy, "BUSY too many writes are waiting, try again later", true},
 		{errors.New("/secret/path"), "ERR internal error", false},
+		{scripting.ErrEnded, "ERR the server is shutting down: the script was ended, and nothing of it was kept", true}, // nobody's fault
 	} {
 		if got, known := wire(tt.err); got != tt.want || known != tt.known {
 			t.Errorf("wire(%v): got %q %t, want %q %t", tt.err, got, known, tt.want, tt.known)
