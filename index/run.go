@@ -120,6 +120,9 @@ func (r *Run) remove(entries []schema.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.latest = transaction{}
+	if len(entries) > maxUnsorted { // those that were replaced are looked for in vain, each through all of recent
+		r.settleLocked()
+	}
 	var sorted []*part
 	for i := range slices.Backward(entries) {
 		if r.removeRecent(&entries[i]) {
