@@ -4,15 +4,19 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	numbers "github.com/firndb/firn/internal/lua/number"
 )
 
-// formatNumber writes a number as Lua does, with %.14g.
-func formatNumber(n float64) string {
-	if i := int64(n); float64(i) == n && i > -1e14 && i < 1e14 && (i != 0 || !math.Signbit(n)) {
-		return strconv.FormatInt(i, 10)
-	}
-	return string(formatG(nil, n, 14, false))
-}
+// formatNumber writes a number as Lua does.
+func formatNumber(n float64) string { return numbers.String(n) }
+
+// parseNumber reads a whole string as a number, as Lua does.
+func parseNumber(s string) (float64, bool) { return numbers.Parse(s) }
+
+// toInteger and toUnsigned convert as C's casts do.
+func toInteger(n float64) int64   { return numbers.Int64(n) }
+func toUnsigned(n float64) uint64 { return numbers.Uint64(n) }
 
 // special is what C prints for a number that is none.
 func special(n float64) (string, bool) {
@@ -68,134 +72,9 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// parseNumber reads a whole string as a number, as Lua does: with C's strtod,
-// which knows hexadecimal numbers, inf and nan, and with spaces around.
-func parseNumber(s string) (float64, bool) {
-	s, _, _ = strings.Cut(s, "\x00") // C sees no more
-	for s != "" && isSpace(s[0]) {
-		s = s[1:]
-	}
-	n, size := strtod(s)
-	if size == 0 {
-		return 0, false
-	}
-	for _, c := range []byte(s[size:]) {
-		if !isSpace(c) {
-			return 0, false
-		}
-	}
-	return n, true
-}
-
-// strtod reads a number at the beginning of a string, and says how long it is.
-func strtod(s string) (float64, int) {
-	i := 0
-	negative := false
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		negative = s[i] == '-'
-		i++
-	}
-	n, size := strtodUnsigned(s[i:])
-	if size == 0 {
-		return 0, 0
-	}
-	if negative {
-		n = -n
-	}
-	return n, i + size
-}
-
-func strtodUnsigned(s string) (float64, int) {
-	lower := strings.ToLower(s[:min(len(s), 8)])
-	switch {
-	case strings.HasPrefix(lower, "infinity"):
-		return math.Inf(1), 8
-	case strings.HasPrefix(lower, "inf"):
-		return math.Inf(1), 3
-	case strings.HasPrefix(lower, "nan"):
-		return math.Float64frombits(0x7ff8 << 48), nanSize(s)
-	case strings.HasPrefix(lower, "0x"):
-		if size := numeralSize(s[2:], isHex, 'p'); size > 0 {
-			text := s[:2+size]
-			if !strings.ContainsAny(text, "pP") {
-				text += "p0"
-			}
-			n, _ := strconv.ParseFloat(text, 64)
-			return n, 2 + size
-		}
-	}
-	size := numeralSize(s, isDigit, 'e')
-	if size == 0 {
-		return 0, 0
-	}
-	n, _ := strconv.ParseFloat(s[:size], 64)
-	return n, size
-}
-
-// nanSize is the length of nan, or of nan(…).
-func nanSize(s string) int {
-	if len(s) > 3 && s[3] == '(' {
-		for i := 4; i < len(s); i++ {
-			if s[i] == ')' {
-				return i + 1
-			}
-			if c := s[i]; c != '_' && !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
-				break
-			}
-		}
-	}
-	return 3
-}
-
-// numeralSize is the length of digits with at most one point and an exponent.
-func numeralSize(s string, digit func(byte) bool, mark byte) int {
-	i, digits, point := 0, 0, false
-	for ; i < len(s); i++ {
-		if digit(s[i]) {
-			digits++
-		} else if s[i] == '.' && !point {
-			point = true
-		} else {
-			break
-		}
-	}
-	if digits == 0 {
-		return 0
-	}
-	if i < len(s) && s[i]|0x20 == mark {
-		j := i + 1
-		if j < len(s) && (s[j] == '+' || s[j] == '-') {
-			j++
-		}
-		if j < len(s) && isDigit(s[j]) {
-			for j < len(s) && isDigit(s[j]) {
-				j++
-			}
-			i = j
-		}
-	}
-	return i
-}
-
 // modulo is Lua's %.
 func modulo(a, b float64) float64 {
 	return a - float64(math.Floor(a/b)*b)
-}
-
-// toInteger converts as C's cast to a 64-bit integer does on x86.
-func toInteger(n float64) int64 {
-	if n >= -0x1p63 && n < 0x1p63 {
-		return int64(n)
-	}
-	return math.MinInt64
-}
-
-// toUnsigned converts as C's cast to an unsigned 64-bit integer does on x86.
-func toUnsigned(n float64) uint64 {
-	if n >= 0x1p63 {
-		return uint64(toInteger(n-0x1p63)) ^ 1<<63
-	}
-	return uint64(toInteger(n))
 }
 
 func compute(op int, a, b float64) float64 {

@@ -173,6 +173,9 @@ func isWord(c byte) bool  { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' 
 
 // String returns f as tostring shows it.
 func String(f float64) string {
+	if i := int64(f); float64(i) == f && -1e14 < i && i < 1e14 && i != 0 {
+		return strconv.FormatInt(i, 10) // small ones take no memory
+	}
 	return string(Append(nil, f, Precision))
 }
 
